@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 
-use cru::index::{Entry, NoteKey, Record, schema, toon};
+use cru::index::{Entry, NoteKey, schema};
 use cru::note::Note;
 use cru::session::read;
 use cru::vault::{Vault, Walk};
@@ -55,7 +55,6 @@ pub(crate) struct Ready {
     path: PathBuf,
     key: NoteKey,
     entries: Vec<Entry>,
-    record: String,
 }
 
 /// What the index of a vault is made of.
@@ -63,9 +62,8 @@ pub(crate) fn ready(vault: &Vault) -> Vec<Ready> {
     let one = |path: &cru::vault::VaultPath| {
         let note = Note::parse(vault.read(path).ok()?);
         let session = read::content(&note);
-        let record = Record::of(path, &session, &cru::base::Lines::of(note.text()));
-        let (entries, record) = (Entry::all(&note, &session), toon::encode(&record).ok()?);
-        session.meta.is_session().then(|| Ready { path: vault.file(path), key: NoteKey::of(path), entries, record })
+        let entries = Entry::all(&note, &session);
+        session.meta.is_session().then(|| Ready { path: vault.file(path), key: NoteKey::of(path), entries })
     };
     Walk::of(vault).notes.par_iter().map(|(path, _)| path).filter_map(one).collect()
 }
@@ -82,10 +80,6 @@ pub(crate) fn build(ready: &[Ready], place: &Path, threads: usize) -> tantivy::R
     ready.par_iter().try_for_each(|note| {
         let text = std::fs::read_to_string(&note.path)?;
         std::hint::black_box(Parser::new_ext(&text, options).into_offset_iter().count());
-        let mut session = TantivyDocument::new();
-        session.add_u64(fields.note, note.key.0);
-        session.add_text(fields.record, &note.record);
-        writer.add_document(session)?;
         for entry in &note.entries {
             writer.add_document(entry.document(note.key, &fields))?;
         }

@@ -51,7 +51,7 @@ pub fn fold_whitespace(text: &str) -> String {
 ///
 /// Everything that comes from a transcript goes through here before it reaches a note or a terminal.
 pub fn sanitise(text: &str) -> Cow<'_, str> {
-    if !text.chars().any(is_unsafe) {
+    if !has(text, is_unsafe) {
         return Cow::Borrowed(text);
     }
     let mut clean = String::with_capacity(text.len());
@@ -77,17 +77,13 @@ pub fn lowered(text: &str) -> String {
 /// printed, whose parts may come from elsewhere.
 pub fn printable(text: &str) -> Cow<'_, str> {
     let is_bad = |c: char| c != '\u{1b}' && is_unsafe(c);
-    if text.chars().any(is_bad) {
-        Cow::Owned(text.chars().filter(|&c| !is_bad(c)).collect())
-    } else {
-        Cow::Borrowed(text)
-    }
+    if has(text, is_bad) { Cow::Owned(text.chars().filter(|&c| !is_bad(c)).collect()) } else { Cow::Borrowed(text) }
 }
 
 /// JSON that shows its control and bidirectional characters as escapes: the same value for every reader.
 pub fn printable_json(json: &str) -> Cow<'_, str> {
     use std::fmt::Write as _;
-    if !json.chars().any(is_unsafe) {
+    if !has(json, is_unsafe) {
         return Cow::Borrowed(json);
     }
     let mut out = String::with_capacity(json.len());
@@ -127,6 +123,14 @@ fn is_unsafe(c: char) -> bool {
         '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' => true,
         c => c.is_control(),
     }
+}
+
+/// Whether one of the characters that [`is_unsafe`] names, and that `is_bad` too, is in `text`. A line without a byte that
+/// begins one is passed over at once.
+fn has(text: &str, is_bad: impl Fn(char) -> bool) -> bool {
+    let begins = |byte: u8| if byte.is_ascii() { is_bad(byte.into()) } else { matches!(byte, 0xc2 | 0xe2 | 0xef) };
+    let may_have = |line: &&str| line.bytes().fold(false, |found, byte| found | begins(byte));
+    text.split_inclusive('\n').filter(may_have).any(|line| line.chars().any(&is_bad))
 }
 
 /// Skips what follows ESC: a CSI sequence to its final byte, an OSC string to BEL or ESC `\`, else one character.

@@ -1,7 +1,6 @@
 //! Whether the index says what the notes say.
 //!
-//! Every session is read anew and compared: its row, its record, the short tables of it, and its entries by their hashes, which stand beside
-//! them. That tantivy's files are what was written is told by their checksums.
+//! Every session is read anew and compared: its row, its record, and its entries by their hashes, which stand beside them. That tantivy's files are what was written is told by their checksums.
 
 use std::collections::{BTreeMap, HashMap};
 
@@ -11,8 +10,6 @@ use tantivy::Index;
 
 use super::disk::{Disk, failed};
 use super::entry::NoteKey;
-use super::record::Record;
-use super::short::SHORT;
 use super::snapshot::{Part, Snapshot};
 use super::update::{Read, Sources};
 use cru_base::Result;
@@ -34,17 +31,7 @@ pub fn differences(vault: &Vault, snapshot: &Snapshot) -> Result<Vec<Difference>
         collect(part, &mut hashes)?;
     }
     let records: HashMap<String, _> =
-        snapshot.records(|_| true)?.into_iter().map(|record| (record.session.path.clone(), record)).collect();
-    let mut short = HashMap::new();
-    let by_path = |record: Record| (record.session.path.clone(), record);
-    snapshot.each_record(
-        |_| true,
-        &SHORT,
-        by_path,
-        |(path, record)| {
-            short.insert(path, record);
-        },
-    )?;
+        snapshot.records(|_| true).into_iter().map(|record| (record.session.path.clone(), record)).collect();
     let notes: Vec<VaultPath> = Walk::of(vault).paths().cloned().collect();
     let compare = |path: &VaultPath| -> Option<Difference> {
         let text = path.text().into_owned();
@@ -54,14 +41,11 @@ pub fn differences(vault: &Vault, snapshot: &Snapshot) -> Result<Vec<Difference>
             (Some(_), None) => "the index does not have it",
             (None, Some(_)) => "the index has it, and it is no session",
             (Some(wanted), Some(found)) if wanted != found => "its record says something else",
-            (Some(wanted), Some(_)) if short.get(&text) != Some(&wanted.clone().only(&SHORT)) => {
-                "its short tables say something else"
-            }
             (Some(wanted), Some(_)) if snapshot.session(NoteKey::of(path)) != Some(&wanted.session) => {
                 "its row says something else"
             }
             (Some(_), Some(_)) => {
-                let mut wanted: Vec<u64> = read.entries().map(super::Entry::hash).collect();
+                let mut wanted: Vec<u64> = read.entries.iter().map(super::Entry::hash).collect();
                 wanted.sort_unstable();
                 let mut found = hashes.get(&NoteKey::of(path)).cloned().unwrap_or_default();
                 found.sort_unstable();

@@ -1,6 +1,6 @@
 //! The folder of the index: what is in it, and whether it can be used.
 //!
-//! It lies with the machine, never in the vault. `notes` is the manifest, `rows.N` and `tables.N` the files of rows and short
+//! It lies with the machine, never in the vault. `notes` is the manifest, `rows.N` and `tables.N` the files of rows and
 //! tables that it names, `entries/` tantivy's files, `lock` is held by whoever writes. The manifest is written last. What a killed writer left
 //! is told by `pending`: the notes that it had begun with.
 //!
@@ -45,7 +45,7 @@ pub(super) struct Opened {
     pub(super) manifest: Manifest,
     /// Its rows, opened while they were there.
     pub(super) rows: File,
-    /// The short tables of its records, likewise.
+    /// The tables of its records, likewise.
     pub(super) tables: File,
     /// Its entries.
     pub(super) index: Index,
@@ -88,7 +88,7 @@ impl Disk {
         self.file("entries")
     }
 
-    /// The files of rows and short tables of that number.
+    /// The files of rows and tables of that number.
     pub(super) fn kept(&self, number: u64) -> KeptFiles {
         KeptFiles { rows: self.file(&format!("rows.{number}")), tables: self.file(&format!("tables.{number}")) }
     }

@@ -374,7 +374,6 @@ pub struct TaskRow {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Record {
     /// Metadata and totals.
-    #[serde(default)]
     pub session: SessionRow,
     /// Phases in order.
     pub phases: Vec<PhaseRow>,

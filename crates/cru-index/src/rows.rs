@@ -1,19 +1,18 @@
 //! What is kept of sessions beside their entries, in two files: the rows that lists and figures are made of, one for each
-//! session, and the [short tables](super::short) of their records.
+//! session, and the [tables](super::tables) of their records; behind those of a session stands the list of their places.
 //!
 //! Both are only appended to, so a manifest that somebody has read keeps its rows while others write. When more of the
 //! rows is outdated than not, what counts is written into new files.
 
 use std::fs::File;
-use std::io::{Read as _, Seek as _, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use super::manifest::{Place, Seen, row_sum};
-use super::record::{Record, SessionRow};
-use super::short;
-use cru_base::{Result, files};
+use super::record::{Record, SessionRow, Table};
+use super::tables;
+use cru_base::{Error, Result, files};
 
-/// Bytes that may be outdated in any case.
+/// Bytes that may be outdated in any case, and that are gathered before they are written.
 const SPARE: u64 = 1 << 20;
 
 /// The two files.
@@ -23,46 +22,54 @@ pub(super) struct KeptFiles {
 }
 
 /// What is kept of one session, as bytes.
+#[derive(Default)]
 pub(super) struct Kept {
     row: Vec<u8>,
-    tables: Vec<u8>,
+    tables: Vec<Vec<u8>>,
 }
 
 impl Kept {
     /// That of a record; `None` where it cannot be encoded.
     pub(super) fn of(record: &Record) -> Option<Self> {
-        Some(Self { row: postcard::to_allocvec(&record.session).ok()?, tables: short::encode(record)? })
+        Some(Self { row: postcard::to_allocvec(&record.session).ok()?, tables: tables::encode(record)? })
     }
-}
-
-/// The bytes at a place among those of its file; `None` where they are not what was written.
-fn bytes_of(place: Place, all: &[u8]) -> Option<&[u8]> {
-    let at = usize::try_from(place.at).unwrap_or(usize::MAX);
-    let bytes = all.get(at..at.saturating_add(place.len as usize))?;
-    (row_sum(bytes) == place.sum).then_some(bytes)
 }
 
 /// A row among the bytes of the file; `None` where it is damaged.
 pub(super) fn decode(row: Place, all: &[u8]) -> Option<SessionRow> {
-    postcard::from_bytes(bytes_of(row, all)?).ok()
+    let at = usize::try_from(row.at).unwrap_or(usize::MAX);
+    let bytes = all.get(at..at.saturating_add(row.len as usize))?;
+    if row_sum(bytes) == row.sum { postcard::from_bytes(bytes).ok() } else { None }
 }
 
 /// The bytes at a place in a file; `None` where they are damaged. Several threads may read: the cursor of the file is not used.
 pub(super) fn read(file: &File, place: Place) -> Option<Vec<u8>> {
-    let mut bytes = vec![0; place.len as usize];
-    #[cfg(unix)]
-    std::os::unix::fs::FileExt::read_exact_at(file, &mut bytes, place.at).ok()?;
-    #[cfg(windows)]
-    (std::os::windows::fs::FileExt::seek_read(file, &mut bytes, place.at).ok()? == bytes.len()).then_some(())?;
+    let bytes = read_at(file, place.at, place.len as usize)?;
     (row_sum(&bytes) == place.sum).then_some(bytes)
 }
 
 /// All bytes of the opened file.
-pub(super) fn read_all(mut file: &File) -> Option<Vec<u8>> {
-    let mut bytes = Vec::new();
-    file.seek(SeekFrom::Start(0)).ok()?;
-    file.read_to_end(&mut bytes).ok()?;
+pub(super) fn read_all(file: &File) -> Option<Vec<u8>> {
+    read_at(file, 0, usize::try_from(file.metadata().ok()?.len()).ok()?)
+}
+
+fn read_at(file: &File, at: u64, len: usize) -> Option<Vec<u8>> {
+    let mut bytes = vec![0; len];
+    #[cfg(unix)]
+    std::os::unix::fs::FileExt::read_exact_at(file, &mut bytes, at).ok()?;
+    #[cfg(windows)]
+    (std::os::windows::fs::FileExt::seek_read(file, &mut bytes, at).ok()? == len).then_some(())?;
     Some(bytes)
+}
+
+/// Those of `tables` whose places stand at `list`; `None` where something of it is damaged.
+pub(super) fn read_tables(file: &File, list: Place, tables: &[Table]) -> Option<Record> {
+    let places = places(file, list)?;
+    tables::decode(tables, |table| read(file, *places.get(table as usize)?))
+}
+
+fn places(file: &File, list: Place) -> Option<Vec<Place>> {
+    postcard::from_bytes(&read(file, list)?).ok()
 }
 
 /// Whether the file of rows at `path` should be left for a new one.
@@ -71,56 +78,74 @@ pub(super) fn is_worn(path: &Path, notes: &[Seen]) -> bool {
     std::fs::metadata(path).map_or(true, |metadata| metadata.len() > 2 * counting + SPARE)
 }
 
-/// Appends what is kept of sessions to two files, and says in each note where its own stands.
-pub(super) fn append(to: KeptFiles, read: Vec<(Seen, Option<Kept>)>) -> Result<Vec<Seen>> {
-    let (mut rows, mut tables) = (Growing::at_end_of(to.rows), Growing::at_end_of(to.tables));
-    let mut notes = Vec::with_capacity(read.len());
-    for (mut seen, kept) in read {
-        seen.row = kept.as_ref().map(|kept| rows.put(&kept.row));
-        seen.tables = kept.as_ref().map(|kept| tables.put(&kept.tables));
-        notes.push(seen);
-    }
-    rows.append()?;
-    tables.append()?;
-    Ok(notes)
+/// The two files while they grow.
+pub(super) struct Growing {
+    rows: GrowingFile,
+    tables: GrowingFile,
 }
 
-/// Writes what is kept of `notes`, which stands in the files `from`, into the new ones `to`.
-pub(super) fn rewrite(from: &KeptFiles, to: KeptFiles, notes: &mut [Seen]) -> Result<()> {
-    let (old_rows, old_tables) = (files::read(&from.rows)?, files::read(&from.tables)?);
-    let (mut rows, mut tables) = (Growing::new(to.rows), Growing::new(to.tables));
-    for seen in notes {
-        // What is damaged is read from its note when it is asked for.
-        seen.row = seen.row.map(|row| rows.put(bytes_of(row, &old_rows).unwrap_or_default()));
-        seen.tables = seen.tables.map(|it| tables.put(bytes_of(it, &old_tables).unwrap_or_default()));
+impl Growing {
+    /// What is put comes behind what they hold.
+    pub(super) fn at_end_of(files: KeptFiles) -> Self {
+        Self { rows: GrowingFile::at_end_of(files.rows), tables: GrowingFile::at_end_of(files.tables) }
     }
-    files::put(&rows.path, &rows.bytes)?;
-    files::put(&tables.path, &tables.bytes)
+
+    /// Appends what is kept of a session, and says in its note where that stands.
+    pub(super) fn put(&mut self, kept: &Kept, seen: &mut Seen) -> Result<()> {
+        let places = kept.tables.iter().map(|table| self.tables.put(table)).collect::<Result<Vec<Place>>>()?;
+        seen.row = Some(self.rows.put(&kept.row)?);
+        seen.tables = Some(self.tables.put(&postcard::to_allocvec(&places).unwrap_or_default())?);
+        Ok(())
+    }
+
+    /// Appends what is kept of `notes` in the files `from`.
+    pub(super) fn take(&mut self, from: &KeptFiles, notes: &mut [Seen]) -> Result<()> {
+        let open = |path: &PathBuf| files::open_regular(path).map_err(|source| Error::io("read", path, source));
+        let (rows, tables) = (open(&from.rows)?, open(&from.tables)?);
+        for seen in notes.iter_mut().filter(|seen| seen.row.is_some()) {
+            // What is damaged is read from its note when it is asked for.
+            let places = seen.tables.and_then(|list| places(&tables, list)).unwrap_or_default();
+            let kept = Kept {
+                row: seen.row.and_then(|row| read(&rows, row)).unwrap_or_default(),
+                tables: places.into_iter().map(|place| read(&tables, place).unwrap_or_default()).collect(),
+            };
+            self.put(&kept, seen)?;
+        }
+        Ok(())
+    }
+
+    /// Writes what is not written yet.
+    pub(super) fn done(mut self) -> Result<()> {
+        self.rows.write()?;
+        self.tables.write()
+    }
 }
 
 /// Bytes that come behind those of a file.
-struct Growing {
+struct GrowingFile {
     path: PathBuf,
     start: u64,
     bytes: Vec<u8>,
 }
 
-impl Growing {
-    fn new(path: PathBuf) -> Self {
-        Self { path, start: 0, bytes: Vec::new() }
-    }
-
+impl GrowingFile {
     fn at_end_of(path: PathBuf) -> Self {
-        Self { start: std::fs::metadata(&path).map_or(0, |metadata| metadata.len()), ..Self::new(path) }
+        Self { start: std::fs::metadata(&path).map_or(0, |metadata| metadata.len()), path, bytes: Vec::new() }
     }
 
-    fn put(&mut self, bytes: &[u8]) -> Place {
+    fn put(&mut self, bytes: &[u8]) -> Result<Place> {
         let at = self.start + self.bytes.len() as u64;
         self.bytes.extend(bytes);
-        Place { at, len: u32::try_from(bytes.len()).unwrap_or(u32::MAX), sum: row_sum(bytes) }
+        if self.bytes.len() as u64 > SPARE {
+            self.write()?;
+        }
+        Ok(Place { at, len: u32::try_from(bytes.len()).unwrap_or(u32::MAX), sum: row_sum(bytes) })
     }
 
-    fn append(self) -> Result<()> {
-        files::append(&self.path, &self.bytes)
+    fn write(&mut self) -> Result<()> {
+        files::append(&self.path, &self.bytes)?;
+        self.start += self.bytes.len() as u64;
+        self.bytes.clear();
+        Ok(())
     }
 }

@@ -3,15 +3,13 @@
 //! What holds for a whole session (status, model, project …) is not repeated in its entries: searches look it up in the
 //! sessions' rows and restrict the entries to those notes.
 
-use tantivy::schema::{
-    FAST, Field, INDEXED, IndexRecordOption, STORED, STRING, Schema, TextFieldIndexing, TextOptions,
-};
+use tantivy::schema::{FAST, Field, INDEXED, IndexRecordOption, STRING, Schema, TextFieldIndexing, TextOptions};
 use tantivy::tokenizer::{TextAnalyzer, TokenizerManager};
 
 use super::words::{self, Words};
 
 /// Version of schema, tokenizer, and the rules that entries and rows are made by; an index of another version is made anew.
-pub const VERSION: u32 = 10;
+pub const VERSION: u32 = 11;
 
 /// The fields.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +42,6 @@ pub struct Fields {
     pub source: Field,
     /// Hash of all that the entry is made of.
     pub hash: Field,
-    /// The session's record in TOON; only of the one document that stands for the session.
-    pub record: Field,
 }
 
 /// The schema and its fields.
@@ -71,7 +67,6 @@ pub fn schema() -> (Schema, Fields) {
         evidence: schema.add_u64_field("evidence", FAST),
         source: schema.add_text_field("source", FAST),
         hash: schema.add_u64_field("hash", FAST),
-        record: schema.add_text_field("record", STORED),
     };
     (schema.build(), fields)
 }

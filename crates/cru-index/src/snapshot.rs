@@ -7,7 +7,7 @@ mod records;
 
 use std::collections::{HashMap, HashSet};
 use std::fs::File;
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
@@ -92,7 +92,7 @@ struct Listed {
 }
 
 enum Row {
-    /// In the file of rows; the short tables stand in theirs.
+    /// In the file of rows; the tables of its record stand in theirs.
     Disk {
         row: Place,
         tables: Option<Place>,
@@ -151,7 +151,7 @@ pub struct Snapshot {
     /// By the path of the note.
     copies: HashMap<String, u64>,
     places: OnceLock<HashMap<NoteKey, usize>>,
-    file: Option<Mutex<File>>,
+    file: Option<File>,
     tables: Option<File>,
     rows: OnceLock<Vec<SessionRow>>,
     single: OnceLock<Vec<OnceLock<Box<SessionRow>>>>,
@@ -195,7 +195,7 @@ impl Snapshot {
         let mut reread: Vec<VaultPath> = changes.dirty.clone();
         reread.extend(vault.overlaid_paths().filter(|path| !changes.dirty.contains(path)).cloned());
         let mut hidden: HashSet<NoteKey> = reread.iter().map(NoteKey::of).collect();
-        let (mut listed, mut parts, mut file, mut short) = (Vec::new(), Vec::new(), None, None);
+        let (mut listed, mut parts, mut file, mut kept) = (Vec::new(), Vec::new(), None, None);
         if let Some(Opened { manifest, rows, tables, searcher, .. }) = opened {
             hidden.extend(changes.gone.iter().map(|index| NoteKey::of_text(&manifest.notes[*index].path)));
             for seen in manifest.notes {
@@ -206,7 +206,7 @@ impl Snapshot {
                 }
             }
             parts.push(Part::new(searcher, hidden));
-            (file, short) = (Some(Mutex::new(rows)), Some(tables));
+            (file, kept) = (Some(rows), Some(tables));
         }
         let mut records = Vec::new();
         if !reread.is_empty() {
@@ -225,7 +225,7 @@ impl Snapshot {
                 }
             }
             // Tantivy cannot search a part without entries.
-            if read.iter().any(|(_, note)| note.record.is_some()) {
+            if read.iter().any(|(_, note)| !note.entries.is_empty()) {
                 parts.push(Part::new(in_memory(&read, &fields)?, HashSet::new()));
             }
             for (path, read) in read {
@@ -242,7 +242,7 @@ impl Snapshot {
             listed,
             places: OnceLock::new(),
             file,
-            tables: short,
+            tables: kept,
             copies: HashMap::new(),
             rows: OnceLock::new(),
             single: OnceLock::new(),
@@ -332,7 +332,7 @@ impl Snapshot {
     /// Every session, sorted by path.
     pub fn sessions(&self) -> &[SessionRow] {
         self.rows.get_or_init(|| {
-            let bytes = self.file.as_ref().and_then(|file| rows::read_all(&lock(file))).unwrap_or_default();
+            let bytes = self.file.as_ref().and_then(rows::read_all).unwrap_or_default();
             let row = |listed: &Listed| match &listed.row {
                 Row::Disk { row, .. } => rows::decode(*row, &bytes),
                 Row::Memory(_) => None,
@@ -367,7 +367,7 @@ impl Snapshot {
     fn row(&self, listed: &Listed) -> SessionRow {
         let row = match &listed.row {
             Row::Memory(index) => return self.records[*index].session.clone(),
-            Row::Disk { row, .. } => self.file.as_ref().and_then(|file| rows::read(&lock(file), *row)),
+            Row::Disk { row, .. } => self.file.as_ref().and_then(|file| rows::read(file, *row)),
         };
         row.and_then(|bytes| postcard::from_bytes(&bytes).ok()).unwrap_or_else(|| {
             // A damaged row is read from its note, and whoever asks next makes all anew.
@@ -414,16 +414,11 @@ fn unreadable(path: &VaultPath, error: &Error) -> Option<Finding> {
     Some(Finding::new(path, Diagnostic::error("unreadable", Span::default(), message)))
 }
 
-/// The file of rows, whose place is moved to read it.
-fn lock(file: &Mutex<File>) -> MutexGuard<'_, File> {
-    file.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 /// The entries of notes that were read, in memory.
 fn in_memory(read: &[(VaultPath, Read)], fields: &Fields) -> Result<Searcher> {
     let mut writer = memory_writer()?;
     for (path, read) in read {
-        for entry in read.entries() {
+        for entry in &read.entries {
             writer.add_document(entry.document(NoteKey::of(path), fields)).map_err(failed)?;
         }
     }

@@ -15,9 +15,8 @@ use super::entry::{Entry, NoteKey};
 use super::evidence::Evidence;
 use super::manifest::{Manifest, Seen, hash};
 use super::record::Record;
-use super::rows::{self, Kept};
-use super::schema::{self, Fields};
-use super::toon;
+use super::rows::{self, Growing, Kept};
+use super::schema;
 use cru_base::files::{self, Fingerprint};
 use cru_base::{Lines, Result};
 use cru_note::Note;
@@ -35,9 +34,6 @@ const FEW: usize = 64;
 
 /// Segments of more entries than this are not merged with others.
 const MERGED: usize = 30_000;
-
-/// Kind of the entry that carries the record.
-pub(super) const SESSION: &str = "session";
 
 /// Replaces what `changes` names in `index`, which `manifest` describes.
 pub(super) fn update(
@@ -64,17 +60,19 @@ pub(super) fn update(
     // Whoever only asks does not wait for others' merges; what is left undone is begun again.
     let merges = options.complete && !manifest.notes.is_empty();
     let mut writer = writer(index, changes.dirty.len(), merges)?;
-    let read = write(vault, &mut writer, &begun, changes, checked, options)?;
+    let is_worn = rows::is_worn(&disk.kept(manifest.rows).rows, &next.notes);
+    if is_worn {
+        next.rows = next.generation;
+    }
+    let mut growing = Growing::at_end_of(disk.kept(next.rows));
+    if is_worn && !next.notes.is_empty() {
+        growing.take(&disk.kept(manifest.rows), &mut next.notes)?;
+    }
+    let mut read = write(vault, &mut writer, &begun, changes, checked, options, growing)?;
     let mut prepared = writer.prepare_commit().map_err(failed)?;
     prepared.set_payload(&next.generation.to_string());
     prepared.commit().map_err(failed)?;
-    if manifest.notes.is_empty() {
-        next.rows = next.generation;
-    } else if rows::is_worn(&disk.kept(manifest.rows).rows, &next.notes) {
-        next.rows = next.generation;
-        rows::rewrite(&disk.kept(manifest.rows), disk.kept(next.rows), &mut next.notes)?;
-    }
-    next.notes.append(&mut rows::append(disk.kept(next.rows), read)?);
+    next.notes.append(&mut read);
     next.notes.sort_by(|a, b| path::order(a.path.as_bytes(), b.path.as_bytes()));
     // After this nothing changes the list of files that the manifest knows the hash of.
     writer.wait_merging_threads().map_err(failed)?;
@@ -82,7 +80,8 @@ pub(super) fn update(
     disk.finish(&next)
 }
 
-/// Takes the entries of the notes that are `begun` out of the index, and puts those of the notes that are there in.
+/// Takes the entries of the notes that are `begun` out of the index, and puts those of the notes that are there in. What is
+/// kept of each goes to its files at once: all of them together are as long as the notes.
 fn write(
     vault: &Vault,
     writer: &mut IndexWriter<TantivyDocument>,
@@ -90,23 +89,26 @@ fn write(
     changes: &Changes,
     checked: i64,
     options: &Options<'_>,
-) -> Result<Vec<(Seen, Option<Kept>)>> {
+    growing: Growing,
+) -> Result<Vec<Seen>> {
     let (_, fields) = schema::schema();
     for path in begun {
         writer.delete_term(Term::from_field_u64(fields.note, NoteKey::of_text(path).0));
     }
-    let failure = Mutex::new(None);
+    let growing = Mutex::new(growing);
     let add = |path: &VaultPath| {
-        let one = Read::of(vault, path, checked, &options.sources);
-        let added = one.entries.iter().try_for_each(|document| document_to(writer, document, &fields, path));
-        let added = added.and_then(|()| one.carrier(path, &fields).map_or(Ok(()), |it| put(writer, it)));
-        if let Err(error) = added {
-            failure.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(error);
+        let mut one = Read::of(vault, path, checked, &options.sources);
+        for entry in &one.entries {
+            writer.add_document(entry.document(NoteKey::of(path), &fields)).map_err(failed)?;
         }
-        one.seen
+        if let (Some(seen), Some(kept)) = (&mut one.seen, one.record.as_ref().and_then(Kept::of)) {
+            growing.lock().unwrap_or_else(PoisonError::into_inner).put(&kept, seen)?;
+        }
+        Ok(one.seen)
     };
-    let read = changes.dirty.par_iter().filter_map(add).collect();
-    failure.into_inner().unwrap_or_else(PoisonError::into_inner).map_or(Ok(read), Err)
+    let read: Vec<Option<Seen>> = changes.dirty.par_iter().map(add).collect::<Result<_>>()?;
+    growing.into_inner().unwrap_or_else(PoisonError::into_inner).done()?;
+    Ok(read.into_iter().flatten().collect())
 }
 
 /// A generation that never was: one that is made anew must not be taken for one from before, whose manifest somebody has
@@ -142,14 +144,6 @@ fn writer(index: &Index, notes: usize, merges: bool) -> Result<IndexWriter<Tanti
     Ok(writer)
 }
 
-fn put(writer: &IndexWriter<TantivyDocument>, document: TantivyDocument) -> Result<()> {
-    writer.add_document(document).map(|_| ()).map_err(failed)
-}
-
-fn document_to(writer: &IndexWriter<TantivyDocument>, entry: &Entry, fields: &Fields, path: &VaultPath) -> Result<()> {
-    put(writer, entry.document(NoteKey::of(path), fields))
-}
-
 /// How the index is brought up to date.
 #[derive(Default)]
 pub struct Options<'a> {
@@ -176,12 +170,10 @@ pub struct Sources<'a> {
 pub(super) struct Read {
     /// Its session's record; `None` where it is no session.
     pub(super) record: Option<Record>,
-    /// All entries but the one that carries the record.
-    entries: Vec<Entry>,
-    /// The one that carries the record.
-    session: Option<Entry>,
+    /// All of its entries.
+    pub(super) entries: Vec<Entry>,
     /// For the manifest; `None` where it cannot be told apart by its path or could not be read.
-    seen: Option<(Seen, Option<Kept>)>,
+    seen: Option<Seen>,
     /// What its evidence is known by.
     evidence: Option<u64>,
 }
@@ -197,11 +189,10 @@ impl Read {
         let fingerprint = if before == after { after } else { Fingerprint::default() };
         let hash = hash(&bytes);
         let mut read = Self::bytes(path, bytes, sources);
-        let kept = read.record.as_ref().and_then(Kept::of);
         let evidence = read.evidence;
         read.seen = path.as_path().to_str().is_some().then(|| {
             let path = path.text().into_owned();
-            (Seen { path, fingerprint, hash, checked, evidence, row: None, tables: None }, kept)
+            Seen { path, fingerprint, hash, checked, evidence, row: None, tables: None }
         });
         read
     }
@@ -219,28 +210,10 @@ impl Read {
         if let Some(evidence) = sources.evidence.filter(|_| known_by.is_some()) {
             entries.extend(evidence.entries(path, &note, &session));
         }
-        let place = entries.iter().position(|entry| entry.kind == SESSION);
-        let carrier = place.map(|place| entries.remove(place));
-        let carrier = carrier.unwrap_or_else(|| Entry { kind: SESSION.to_owned(), ..Entry::default() });
-        Self { record: Some(record), entries, session: Some(carrier), seen: None, evidence: known_by }
+        Self { record: Some(record), entries, seen: None, evidence: known_by }
     }
 
     fn nothing() -> Self {
-        Self { record: None, entries: Vec::new(), session: None, seen: None, evidence: None }
-    }
-
-    /// The document that carries the record.
-    fn carrier(&self, path: &VaultPath, fields: &Fields) -> Option<TantivyDocument> {
-        let mut document = self.session.as_ref()?.document(NoteKey::of(path), fields);
-        // A record that cannot be encoded is read from its note when it is asked for.
-        if let Some(text) = self.record.as_ref().and_then(|record| toon::encode(record).ok()) {
-            document.add_text(fields.record, text);
-        }
-        Some(document)
-    }
-
-    /// All entries.
-    pub(super) fn entries(&self) -> impl Iterator<Item = &Entry> {
-        self.session.iter().chain(&self.entries)
+        Self { record: None, entries: Vec::new(), seen: None, evidence: None }
     }
 }

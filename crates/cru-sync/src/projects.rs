@@ -82,7 +82,7 @@ pub fn refresh(vault: &Vault, snapshot: &Snapshot) -> Result<RefreshedProjects> 
                 lists.entry(note).or_default().add(&record, vault);
             }
         },
-    )?;
+    );
     // The last session of a project may be gone: nothing stays in its lists.
     let [.., (sessions, _)] = REGIONS;
     let is_listed = |path: &VaultPath| {

@@ -61,7 +61,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             files.entry(place).or_default().merge(file);
         }
     };
-    snapshot.each_record(with, &[Table::Phases, Table::Files], touched, add)?;
+    snapshot.each_record(with, &[Table::Phases, Table::Files], touched, add);
     let limit = args.limit.map(|limit| if limit == 0 { usize::MAX } else { limit });
     if let Some(wanted) = &wanted {
         let places: HashSet<FilePlace> = wanted.choose(files.keys()).into_iter().cloned().collect();

@@ -55,7 +55,7 @@ pub(in crate::commands) fn newest_told(
         found.extend(blocks.map(|(row, span, time)| (Reverse(time.or(row.started)), kind, row, span)));
     }
     found.sort_by_key(|(at, ..)| *at);
-    let read = |(Reverse(at), kind, row, span): &(Reverse<Option<Timestamp>>, &str, SessionRow, Span)| {
+    let read = |(Reverse(at), kind, row, span): &(Reverse<Option<Timestamp>>, &str, &SessionRow, Span)| {
         let bytes = vault.read(&VaultPath::new(&row.path)?).ok()?;
         let callout = callout_at(&lossy(&bytes), *span, kind)?;
         let mut lesson = ToldLesson::of(&callout, &row.id, note_name(&row.path))?;
@@ -90,13 +90,13 @@ pub(in crate::commands) fn told_here(shelf: &Shelf, vault: &Vault, cx: &Context<
 }
 
 /// The blocks of a kind: the note, and the bytes.
-pub(in crate::commands) fn blocks(
+pub(in crate::commands) fn blocks<'a>(
     kind: &str,
-    snapshot: &Snapshot,
+    snapshot: &'a Snapshot,
     cx: &Context<'_>,
-) -> Result<Vec<(SessionRow, Span, Option<Timestamp>)>> {
+) -> Result<Vec<(&'a SessionRow, Span, Option<Timestamp>)>> {
     let options = SearchOptions { order: Order::Time, limit: MOST, ..SearchOptions::default() };
-    let of = |hit: Hit| Some((snapshot.session(hit.key)?.clone(), hit.span, hit.time));
+    let of = |hit: Hit| Some((snapshot.session(hit.key)?, hit.span, hit.time));
     Ok(hits(&format!("kind:{kind}"), &options, snapshot, cx)?.into_iter().filter_map(of).collect())
 }
 

@@ -191,7 +191,7 @@ fn corrections(lessons: &[LessonNote], world: &TraceWorld, cx: &Context<'_>) -> 
         });
         said.collect::<Vec<_>>()
     };
-    snapshot.each_record(counts, &[Table::User], of, |it| all.extend(it))?;
+    snapshot.each_record(counts, &[Table::User], of, |it| all.extend(it));
     Ok(all)
 }
 

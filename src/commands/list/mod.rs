@@ -106,7 +106,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
             let rows = rows(&record, subagents.is_subagent(&record.session), question.kind.things(), snapshot.zone());
             Gathered::of(rows, &question)
         };
-        snapshot.each_record(wanted, &question.tables(), of, |one| all.add(one, &question))?;
+        snapshot.each_record(wanted, &question.tables(), of, |one| all.add(one, &question));
         all
     };
     let looked_at = gathered.looked_at;

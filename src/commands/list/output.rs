@@ -66,12 +66,14 @@ impl Output for QueryAnswer {
             .map(|((_, is_number), name)| (name.as_str(), if *is_number { Align::Right } else { Align::Left }))
             .collect();
         let mut table = Table::new(&columns);
-        for row in &self.rows {
+        table.extend(&self.rows, |row| {
             let last = row.len().saturating_sub(1);
-            table.row(row.iter().enumerate().map(|(index, value)| {
+            let cell = |(index, value): (usize, &CellValue<'static>)| {
                 let mut text = shown(value, &view.zone);
                 // Prose may name blocks of its note.
-                if matches!(self.heads[index].0.as_str(), "title" | "why" | "rejected" | "impact" | "resolution") {
+                let is_prose =
+                    matches!(self.heads[index].0.as_str(), "title" | "why" | "rejected" | "impact" | "resolution");
+                if is_prose && text.contains("[[") {
                     text = without_links(&text, false).into();
                 }
                 let cell = if view.terminal && index < last { Cell::new(cut(&text, WIDEST)) } else { Cell::new(text) };
@@ -83,8 +85,9 @@ impl Output for QueryAnswer {
                     "status" if *value == CellValue::Text("failed".into()) => cell.style(style::BAD),
                     _ => cell,
                 }
-            }));
-        }
+            };
+            row.iter().enumerate().map(cell).collect::<Vec<_>>()
+        });
         let mut text = table.render(view);
         if view.terminal {
             let noun = if self.is_grouped { "group" } else { self.kind.one() };

@@ -101,7 +101,7 @@ pub(super) fn gather(folder: &str, paths: &[String], own: &[&str], cx: &Context<
             &tables,
             of,
             |it| told.extend(it),
-        )?;
+        );
         told.sort_by_key(|(at, ..)| std::cmp::Reverse(*at));
         for (_, id, path, text) in told {
             gathered.add(ContextPart::Decisions, &id, &path, &text);

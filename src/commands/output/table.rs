@@ -1,12 +1,13 @@
 //! Columns for people.
 
 use std::borrow::Cow;
+use std::fmt::Write as _;
 
 use rayon::prelude::*;
 use unicode_width::UnicodeWidthStr as _;
 
 use super::View;
-use super::style::{self, paint};
+use super::style;
 use crate::base::text::sanitise;
 
 /// Rows that one thread lays out before another helps.
@@ -34,10 +35,10 @@ impl Cell {
     /// A plain cell. Control characters are taken out, line ends become blanks.
     pub fn new(text: impl AsRef<str>) -> Self {
         let mut text = sanitise(text.as_ref()).into_owned();
-        if text.contains(['\n', '\t']) {
+        if memchr::memchr2(b'\n', b'\t', text.as_bytes()).is_some() {
             text = text.replace(['\n', '\t'], " ");
         }
-        let width = text.width();
+        let width = if text.is_ascii() { text.len() } else { text.width() };
         Self { text, width, style: anstyle::Style::new() }
     }
 
@@ -88,7 +89,7 @@ impl<'a> Table<'a> {
     }
 
     /// Adds what a row is made of for each of `items`, on all threads where there are many.
-    pub fn extend<T: Sync, const N: usize>(&mut self, items: &[T], row: impl Fn(&T) -> [Cell; N] + Sync) {
+    pub fn extend<T: Sync, R: Into<Vec<Cell>>>(&mut self, items: &[T], row: impl Fn(&T) -> R + Sync) {
         self.rows.par_extend(items.par_iter().with_min_len(TOGETHER).map(|item| row(item).into()));
     }
 
@@ -140,18 +141,18 @@ impl<'a> Table<'a> {
             let Some(cell) = row.get(*at) else { break };
             let last = place + 1 == shown.len();
             let text = if cell.width > *width { Cow::Owned(cut(&cell.text, *width)) } else { (&*cell.text).into() };
-            let pad = std::iter::repeat_n(' ', width.saturating_sub(cell.width));
+            let pad = " ".repeat(width.saturating_sub(cell.width));
             let align = self.columns[*at].1;
             if align == Align::Right {
-                out.extend(pad.clone());
+                out.push_str(&pad);
             }
             if cell.style.is_plain() {
                 out.push_str(&text);
             } else {
-                out.push_str(&paint(cell.style, text));
+                let _ = write!(out, "{}{text}{:#}", cell.style, cell.style);
             }
             if align == Align::Left && !last {
-                out.extend(pad);
+                out.push_str(&pad);
             }
             if !last {
                 out.push_str("  ");

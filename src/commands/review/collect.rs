@@ -98,7 +98,7 @@ fn questions(snapshot: &Snapshot, vault: &Vault, cx: &Context<'_>, items: &mut V
         .into_iter()
         .filter_map(|(row, span, time)| Some((time.or(row.started).filter(old)?, span, row)))
         .collect();
-    let open = |(asked, span, row): &(Timestamp, Span, SessionRow)| {
+    let open = |(asked, span, row): &(Timestamp, Span, &SessionRow)| {
         let bytes = vault.read(&VaultPath::new(&row.path)?).ok()?;
         let (words, id) = open_question(&lossy(&bytes), *span)?;
         let link = match id {

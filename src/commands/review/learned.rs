@@ -123,7 +123,7 @@ fn corrections(snapshot: &Snapshot, cx: &Context<'_>) -> Result<Vec<SaidThing>> 
         });
         said.collect::<Vec<_>>()
     };
-    snapshot.each_record(|row| newest.contains(&row.path), &[Table::User], of, |it| all.extend(it))?;
+    snapshot.each_record(|row| newest.contains(&row.path), &[Table::User], of, |it| all.extend(it));
     all.retain(|it| !it.words.is_empty());
     all.sort_by_key(|it| std::cmp::Reverse(it.at));
     all.truncate(MOST);

@@ -105,7 +105,7 @@ pub(super) fn topic(text: &str, vault: &Vault, cx: &Context<'_>) -> Result<ToldS
     };
     let mut told: Vec<OnTopic> = Vec::new();
     let tables = [Table::Decisions, Table::Errors, Table::Files];
-    snapshot.each_record(may_be, &tables, |record| OnTopic::of(record, &topic), |it| told.extend(it))?;
+    snapshot.each_record(may_be, &tables, |record| OnTopic::of(record, &topic), |it| told.extend(it));
     told.sort_by(|a, b| (b.row.started, &a.row.path).cmp(&(a.row.started, &b.row.path)));
     let names: HashSet<&str> = told.iter().map(|it| note_name(&it.row.path)).collect();
     let shelf = Shelf::read(&Catalog::read(vault), vault);

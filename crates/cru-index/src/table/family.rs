@@ -29,7 +29,7 @@ impl<'a> Families<'a> {
         let mut listed = HashSet::new();
         let mut parents: Vec<Option<usize>> = vec![None; rows.len()];
         let mut orphans: Vec<u64> = rows.iter().map(|row| row.inline_tokens).collect();
-        for (index, row) in rows.iter().enumerate() {
+        for (index, row) in rows.iter().enumerate().filter(|(_, row)| !row.subagent_sessions.is_empty()) {
             let tokens = row.subagent_tokens.split(", ").map(Some).chain(std::iter::repeat(None));
             for (name, tokens) in row.subagent_sessions.split(", ").filter(|name| !name.is_empty()).zip(tokens) {
                 listed.insert(stem(name));
