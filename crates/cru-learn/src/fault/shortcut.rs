@@ -72,7 +72,7 @@ impl Entry {
         let script = self.command().filter(|_| patches.is_empty());
         let action = script.as_ref().map(|script| Action::of("Bash", script));
         let named = action.iter().flat_map(|action| action.named_changes(""));
-        let paths = named.map(|(path, _)| path).filter(|path| !is_scratch(path));
+        let paths = named.filter(|path| !is_scratch(path));
         let of_command = paths.map(|path| ChangedFile { path, alters: true });
         patches.iter().map(of_patch).chain(of_command).collect()
     }
