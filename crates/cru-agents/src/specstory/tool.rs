@@ -70,7 +70,8 @@ pub(super) fn read(lines: &[&str]) -> Tool {
     let (said, mut blocks) = parts(&lines[usize::from(!bare)..]);
     if blocks.is_empty() {
         let told = said.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('<'));
-        let input = told.map_or(Value::Null, |told| json!({ "description": told.trim_matches(['`', '*', '_']) }));
+        let told = told.map(|told| json!({ "description": told.trim_matches(['`', '*', '_']) }));
+        let input = tasks(&name, &said).or(told).unwrap_or_default();
         return Tool { name, input, ..Tool::default() };
     }
     // Of a tool without its name nobody knows that it ran a command.
@@ -132,7 +133,8 @@ fn today(first: &str, lines: &[&str]) -> Tool {
     let is_end = |line: &str| matches!(line.trim(), "" | "</details>" | "</tool-use>" | "</details></tool-use>");
     let to = lines.iter().rposition(|line| !is_end(line)).map_or(from, |last| from.max(last + 1));
     let (head, body) = (&lines[..from], &lines[from..to]);
-    let is_shell = kind == "shell" || ToolKind::of(&name) == ToolKind::Shell;
+    let known = ToolKind::of(&name);
+    let is_shell = kind == "shell" || known == ToolKind::Shell;
     // Editors write what the tool was given into the summary.
     let given = head.iter().find_map(|line| summary(line));
     // What they print is escaped.
@@ -164,15 +166,25 @@ fn today(first: &str, lines: &[&str]) -> Tool {
                 code("pattern ").or_else(|| code("query ")).or_else(|| code("")).unwrap_or_else(|| said.clone());
             (json!({ "pattern": pattern, "path": code("path ").unwrap_or_default() }), None)
         }
+        _ if known == ToolKind::Patch => (json!({ "patch": output }), None),
         "write" => {
             let path = code("").or_else(|| output.as_deref().and_then(written));
             (path.as_ref().map_or(Value::Null, |path| json!({ "path": path })), path)
         }
-        _ => (json!({ "description": said.lines().next().unwrap_or("").trim_matches('*') }), None),
+        _ => {
+            let told = || json!({ "description": said.lines().next().unwrap_or("").trim_matches('*') });
+            (tasks(&name, &said).unwrap_or_else(told), None)
+        }
     };
-    let writes = kind == "write" && (changes.is_some() || output.as_deref().and_then(written).is_some());
+    let writes = (kind == "write" || known == ToolKind::Patch) && (changes.is_some() || output.as_deref().and_then(written).is_some());
     let brief = changes.filter(|_| writes).as_deref().and_then(brief::change);
     Tool { name, input, output, brief, path, reads: kind == "read", writes, ..Tool::default() }
+}
+
+/// What a tool was given that keeps a list of tasks, where the block shows the list.
+fn tasks(name: &str, said: &str) -> Option<Value> {
+    let rows: Vec<&str> = said.lines().filter(|line| line.trim_start().starts_with("- [")).collect();
+    (ToolKind::of(name) == ToolKind::Task && !rows.is_empty()).then(|| json!({ "todos": rows.join("\n") }))
 }
 
 /// A text in which signs of markup are written as entities.

@@ -44,6 +44,7 @@ const TASK_TOOLS: &[&str] = &[
     "TaskUpdate",
     "TodoRead",
     "TodoWrite",
+    "todo_write",
     "todoread",
     "todowrite",
     "update_plan",
