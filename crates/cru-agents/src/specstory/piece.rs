@@ -305,7 +305,10 @@ mod tests {
             of("_**Agent (model m-1, mode Agent 2026-01-02 03:04Z)**_").as_deref(),
             Some("false false m-1 2026-01-02T03:04:00Z")
         );
-        assert_eq!(of("_**Agent (mode Agent 2026-01-02 03:04Z)**_").as_deref(), Some("false false  2026-01-02T03:04:00Z"));
+        assert_eq!(
+            of("_**Agent (mode Agent 2026-01-02 03:04Z)**_").as_deref(),
+            Some("false false  2026-01-02T03:04:00Z")
+        );
         assert_eq!(of("_****_").as_deref(), Some("false false  "));
         assert_eq!(of("_**Note**_"), None);
         assert_eq!(of("_**User**_ x"), None);

@@ -145,8 +145,8 @@ fn today(first: &str, lines: &[&str]) -> Tool {
     }
     let answer = answer(body);
     let (said, mut blocks) = parts(answer.map_or(body, |(from, _)| &body[..from]));
-    let command_in_fence = is_shell
-        && blocks.first().is_some_and(|(lang, _)| matches!(lang.as_str(), "bash" | "sh" | "shell" | "zsh"));
+    let command_in_fence =
+        is_shell && blocks.first().is_some_and(|(lang, _)| matches!(lang.as_str(), "bash" | "sh" | "shell" | "zsh"));
     let command = command_in_fence.then(|| blocks.remove(0).1);
     let changes = changes(&blocks);
     let output = match answer {
@@ -176,7 +176,8 @@ fn today(first: &str, lines: &[&str]) -> Tool {
             (tasks(&name, &said).unwrap_or_else(told), None)
         }
     };
-    let writes = (kind == "write" || known == ToolKind::Patch) && (changes.is_some() || output.as_deref().and_then(written).is_some());
+    let writes = (kind == "write" || known == ToolKind::Patch)
+        && (changes.is_some() || output.as_deref().and_then(written).is_some());
     let brief = changes.filter(|_| writes).as_deref().and_then(brief::change);
     Tool { name, input, output, brief, path, reads: kind == "read", writes, ..Tool::default() }
 }
