@@ -143,6 +143,7 @@ impl Action<'_> {
             status_is_own: told.is_some() || own,
             shown,
             chained,
+            guarded: first > 0 && self.commands.get(first).is_some_and(|check| check.operator == Operator::And),
         };
         Some(read(&run))
     }
@@ -237,6 +238,27 @@ fn rank(shown: &Shown<'_>) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A check that could not run is one that failed, whatever hides the status of its call.
+    #[test]
+    fn a_check_behind_what_could_not_run_did_not_run() {
+        let of = |command: &str, output: &str, has_status: bool| {
+            let end = CallEnd { output, failed: has_status, exit: has_status.then_some(1), has_status };
+            Action::of("Bash", command).decide(&end).map(|decision| decision.verdict)
+        };
+        let (gone, shell) =
+            ("(eval):cd:1: no such file or directory: web\n", "bash: env/activate: No such file or directory\n");
+        for (command, output, has_status, wanted) in [
+            ("source env/activate && pytest 2>&1 | head -30", shell, true, Verdict::Failed),
+            ("cd web && npm run build", gone, false, Verdict::Failed),
+            ("cd web && npm run build", gone, true, Verdict::Failed),
+            ("cd web; npm run build", gone, false, Verdict::Unknown),
+            ("npm run build; cd web", gone, false, Verdict::Unknown),
+            ("cd web && npm run build", &format!("{gone}built in 3s\n"), false, Verdict::Unknown),
+        ] {
+            assert_eq!(of(command, output, has_status), Some(wanted), "{command}: {output}");
+        }
+    }
 
     /// A check that is silent where all is well has passed only where the record says that it ended, or shows something.
     #[test]
