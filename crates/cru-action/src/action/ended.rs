@@ -88,7 +88,11 @@ impl Action<'_> {
 
     /// How the checks of one section ended.
     fn decide_section(&self, section: &Section, end: &CallEnd<'_>, is_last: bool) -> Option<Decision> {
-        self.read_section(section, end, is_last, verdict::decision)
+        // Where the record has neither a status nor an output, it has no answer, and that is no silence of the check.
+        let is_recorded = end.has_status || !end.output.trim().is_empty();
+        let none = Decision { verdict: Verdict::Unknown, evidence: None };
+        let decide = |run: &CheckRun<'_>| if is_recorded { verdict::decision(run) } else { none };
+        self.read_section(section, end, is_last, decide)
     }
 
     /// What `read` makes of the checks of one section; `None` where it runs none.
@@ -139,6 +143,7 @@ impl Action<'_> {
             status_is_own: told.is_some() || own,
             shown,
             chained,
+            guarded: first > 0 && self.commands.get(first).is_some_and(|check| check.operator == Operator::And),
         };
         Some(read(&run))
     }
@@ -233,6 +238,41 @@ fn rank(shown: &Shown<'_>) -> u8 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A check that could not run is one that failed, whatever hides the status of its call.
+    #[test]
+    fn a_check_behind_what_could_not_run_did_not_run() {
+        let of = |command: &str, output: &str, has_status: bool| {
+            let end = CallEnd { output, failed: has_status, exit: has_status.then_some(1), has_status };
+            Action::of("Bash", command).decide(&end).map(|decision| decision.verdict)
+        };
+        let (gone, shell) =
+            ("(eval):cd:1: no such file or directory: web\n", "bash: env/activate: No such file or directory\n");
+        for (command, output, has_status, wanted) in [
+            ("source env/activate && pytest 2>&1 | head -30", shell, true, Verdict::Failed),
+            ("cd web && npm run build", gone, false, Verdict::Failed),
+            ("cd web && npm run build", gone, true, Verdict::Failed),
+            ("cd web; npm run build", gone, false, Verdict::Unknown),
+            ("npm run build; cd web", gone, false, Verdict::Unknown),
+            ("cd web && npm run build", &format!("{gone}built in 3s\n"), false, Verdict::Unknown),
+        ] {
+            assert_eq!(of(command, output, has_status), Some(wanted), "{command}: {output}");
+        }
+    }
+
+    /// A check that is silent where all is well has passed only where the record says that it ended, or shows something.
+    #[test]
+    fn an_answer_that_is_not_recorded_is_no_silence() {
+        let of = |command: &str, output: &str, has_status: bool| {
+            let end = CallEnd { output, has_status, ..CallEnd::default() };
+            Action::of("Bash", command).decide(&end).map(|decision| decision.verdict)
+        };
+        for command in ["npx eslint a.ts", "tsc --noEmit", "go vet ./... 2>&1 | head", "cargo test"] {
+            assert_eq!(of(command, " \n", false), Some(Verdict::Unknown), "{command}");
+        }
+        assert_eq!(of("npx eslint a.ts", "", true), Some(Verdict::Passed));
+        assert_eq!(of("npx eslint a.ts && echo clean", "clean\n", false), Some(Verdict::Passed));
+    }
 
     fn ended(tool: &str, command: &str, output: &str, exit: Option<i32>, failed: bool) -> Option<Verdict> {
         let end = CallEnd { output, exit, failed, has_status: true };

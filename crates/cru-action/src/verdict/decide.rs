@@ -200,7 +200,9 @@ impl Case<'_, '_> {
         if let Some((at, finding)) = missing
             && positive.is_none_or(|(last, _)| last < at)
         {
-            return (Verdict::Unknown, Some(finding));
+            // Nothing else was printed: what the checks were to run behind did not run.
+            let is_all = self.findings.other.is_none() && found.iter().all(|it| it.meaning == Meaning::Missing);
+            return (if self.run.guarded && is_all { Verdict::Failed } else { Verdict::Unknown }, Some(finding));
         }
         if self.is_idle() {
             return (Verdict::Unknown, None);

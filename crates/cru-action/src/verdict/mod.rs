@@ -79,6 +79,8 @@ pub struct CheckRun<'a> {
     pub shown: Shown<'a>,
     /// Whether each check runs only where the one before it passed: `a && b`.
     pub chained: bool,
+    /// Whether the first runs only where a command before it that is none went well: `cd a && b`.
+    pub guarded: bool,
 }
 
 /// A verdict, and the line that decided it.

@@ -37,6 +37,8 @@ pub(super) struct ClaudeStream {
     pub(super) worked: u64,
     /// Whether the agent is at work: its last words were a call, or nothing was said since the prompt.
     pub(super) works: bool,
+    /// Where a hook was stopped that ran behind the agent's last words: its records and the turns by then.
+    pub(super) stopped_hook: Option<(u64, u32)>,
     /// A compaction whose summary has not come yet.
     pub(super) compaction: Option<ClaudeCompaction>,
     /// A shell line of the person's whose output has not come yet.

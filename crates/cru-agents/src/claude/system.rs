@@ -45,6 +45,9 @@ impl ClaudeStream {
     /// Reads an attachment line.
     pub(super) fn attachment(&mut self, record: &Value, out: &mut Out<'_>, agents: &Agents) -> Option<&'static str> {
         let Some(attachment) = object(record, "attachment") else { return Some(reason::EMPTY) };
+        if word(attachment, "type") == "hook_cancelled" && word(attachment, "hookEvent") == "Stop" {
+            self.stopped_hook = Some((self.worked, self.turn));
+        }
         if word(attachment, "type") != "queued_command" {
             return Some("context added by the host");
         }

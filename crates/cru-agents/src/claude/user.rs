@@ -140,6 +140,10 @@ impl ClaudeStream {
                 let left = self.notice(&notice, out, agents);
                 gathered.note(left);
             }
+            // The agent had ended its turn.
+            ClaudeSaid::Interrupt { .. } if self.stopped_hook == Some((self.worked, self.turn)) => {
+                gathered.note(Some(reason::INJECTED));
+            }
             ClaudeSaid::Interrupt { tool } => {
                 let call = self.refused.take().filter(|_| tool);
                 out.emit(EventKind::Interrupt { call: call.map(Cow::Owned), unnamed: false });

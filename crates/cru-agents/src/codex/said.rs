@@ -34,6 +34,13 @@ pub(super) fn read(text: &str) -> CodexSaid<'_> {
     }
 }
 
+/// How many files the host says that a person sent with their words.
+pub(super) fn files(text: &str) -> usize {
+    let text = text.trim_start();
+    let named = || text.lines().skip(1).take_while(|line| !line.ends_with(':')).filter(|line| line.starts_with("## "));
+    if wrapper::is(AGENT, Means::Files, text) { named().count() } else { 0 }
+}
+
 /// Whether a text looks as what hosts write: one element from its beginning to its end.
 pub(super) fn is_element(text: &str) -> bool {
     let inside = text.trim().strip_prefix('<').and_then(|rest| rest.strip_suffix('>'));
@@ -110,5 +117,8 @@ mod tests {
         }
         let editor = "# Context from my IDE setup:\n\n## Open tabs:\n- a.rs\n\n## My request for Codex:\nrename it\n";
         assert_eq!(words(editor), "rename it");
+        let sent = "\n# Files mentioned by the user:\n\n## a.png: /tmp/a.png\n\n## b: c…: /tmp/b.txt\n\n## My request for Codex:\n## Mend it\n";
+        assert_eq!((words(sent), files(sent)), ("## Mend it".into(), 2));
+        assert_eq!((words("# Notes\n\n## a: b\n"), files("# Notes\n\n## a: b\n")), ("# Notes\n\n## a: b\n".into(), 0));
     }
 }

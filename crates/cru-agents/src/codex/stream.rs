@@ -224,9 +224,13 @@ impl CodexStream {
     pub(super) fn prompt(
         &mut self,
         text: &str,
-        attachments: Vec<Attachment<'static>>,
+        mut attachments: Vec<Attachment<'static>>,
         out: &mut Out<'_>,
     ) -> Option<&'static str> {
+        // Of files that are no pictures only the names are recorded.
+        while attachments.len() < said::files(text) {
+            attachments.push(value::attachment(value::FILE, ""));
+        }
         let mut ran = None;
         let (words, origin) = match said::read(text) {
             CodexSaid::Words(words) if self.key.agent.is_some() => (words, PromptOrigin::Task),

@@ -215,10 +215,14 @@ impl OpenCodeSession {
     }
 }
 
-/// Tokens; thinking is counted beside the other output.
+/// Tokens; thinking is counted beside the other output, but where the total that stands with them has no room for it.
 pub(super) fn usage(tokens: &Value) -> Usage {
     let usage = value::usage(tokens, ["input", "output", "/cache/read", "/cache/write"]);
-    Usage { output: usage.output.saturating_add(count(tokens, "reasoning")), ..usage }
+    let all =
+        usage.input.saturating_add(usage.output).saturating_add(usage.cache_read).saturating_add(usage.cache_write);
+    let is_within = tokens["total"].as_u64().is_some_and(|total| total <= all);
+    let thinking = if is_within { 0 } else { count(tokens, "reasoning") };
+    Usage { output: usage.output.saturating_add(thinking), ..usage }
 }
 
 /// `Provider auth error` for `ProviderAuthError`.

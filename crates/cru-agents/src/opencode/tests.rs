@@ -57,6 +57,16 @@ fn finish() -> Value {
     json!({ "type": "step-finish", "tokens": tokens, "cost": 0.25 })
 }
 
+#[test]
+fn thinking_is_counted_once() {
+    let of = |total: Value| {
+        let tokens =
+            json!({ "total": total, "input": 10, "output": 3, "reasoning": 2, "cache": { "read": 100, "write": 5 } });
+        super::state::usage(&tokens).output
+    };
+    assert_eq!([of(json!(118)), of(json!(120)), of(Value::Null)], [3, 5, 5]);
+}
+
 fn export(info: &Value, messages: &[Value]) -> Vec<u8> {
     serde_json::to_vec_pretty(&json!({ "info": info, "messages": messages })).unwrap()
 }

@@ -49,12 +49,12 @@ pub(super) fn speaker(line: &str) -> Option<Speaker> {
         "Agent" | "Assistant" | "" => false,
         _ => return None,
     };
-    let time_at = more.char_indices().rev().filter(|(_, c)| *c == ' ').nth(1).map(|(at, _)| at);
-    let (model, time) = match (time_in(more), time_at) {
-        (Some(time), _) => ("", Some(time)),
-        (None, Some(at)) => (more[..at].trim(), time_in(&more[at..])),
-        (None, None) => (more.split(' ').next().unwrap_or(""), None),
-    };
+    let time_at = more.char_indices().rev().filter(|(_, c)| *c == ' ').nth(1).map_or(0, |(at, _)| at);
+    let time = time_in(&more[time_at..]);
+    let named = if time.is_some() { &more[..time_at] } else { more };
+    // `model m, mode Agent`, or the model alone.
+    let labelled = named.split(',').find_map(|part| part.trim().strip_prefix("model "));
+    let model = labelled.unwrap_or_else(|| named.split(' ').next().unwrap_or(""));
     let known = !is_user && !matches!(model, "" | "default" | "mode" | "agent" | "ask" | "edit" | "chat");
     let model = known.then(|| model.to_owned());
     Some(Speaker { is_user, aside, model, time })
@@ -300,6 +300,15 @@ mod tests {
         );
         assert_eq!(of("_**Assistant (default)**_").as_deref(), Some("false false  "));
         assert_eq!(of("_**Agent (mode Agent)**_").as_deref(), Some("false false  "));
+        assert_eq!(of("_**Agent (model m-1, mode Agent)**_").as_deref(), Some("false false m-1 "));
+        assert_eq!(
+            of("_**Agent (model m-1, mode Agent 2026-01-02 03:04Z)**_").as_deref(),
+            Some("false false m-1 2026-01-02T03:04:00Z")
+        );
+        assert_eq!(
+            of("_**Agent (mode Agent 2026-01-02 03:04Z)**_").as_deref(),
+            Some("false false  2026-01-02T03:04:00Z")
+        );
         assert_eq!(of("_****_").as_deref(), Some("false false  "));
         assert_eq!(of("_**Note**_"), None);
         assert_eq!(of("_**User**_ x"), None);

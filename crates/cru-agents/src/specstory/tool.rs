@@ -2,6 +2,8 @@
 
 use serde_json::{Value, json};
 
+use cru_action::ToolKind;
+
 use crate::call::brief;
 use crate::file::markdown::Fences;
 
@@ -68,13 +70,14 @@ pub(super) fn read(lines: &[&str]) -> Tool {
     let (said, mut blocks) = parts(&lines[usize::from(!bare)..]);
     if blocks.is_empty() {
         let told = said.lines().map(str::trim).find(|line| !line.is_empty() && !line.starts_with('<'));
-        let input = told.map_or(Value::Null, |told| json!({ "description": told.trim_matches(['`', '*', '_']) }));
-        return Tool { name, input, brief: Some("answer not recorded".into()), ..Tool::default() };
+        let told = told.map(|told| json!({ "description": told.trim_matches(['`', '*', '_']) }));
+        let input = tasks(&name, &said).or(told).unwrap_or_default();
+        return Tool { name, input, ..Tool::default() };
     }
     // Of a tool without its name nobody knows that it ran a command.
     let key = if bare { "description" } else { "command" };
     let input = json!({ key: blocks.remove(0).1 });
-    Tool { name, input, output: Some(blocks.into_iter().next().unwrap_or_default().1), ..Tool::default() }
+    Tool { name, input, output: blocks.into_iter().next().map(|(_, printed)| printed), ..Tool::default() }
 }
 
 /// A block whose summary says what the tool was given.
@@ -117,7 +120,6 @@ fn searched(name: String, key: &str, rest: &str) -> Tool {
     let brief = brief.map(|found| found.replace("**", "").trim().to_owned()).filter(|found| !found.is_empty());
     let what = what.split(" in \"").next().unwrap_or(what).trim_matches('"');
     let what = if what.is_empty() { "." } else { what };
-    let brief = brief.or_else(|| Some("answer not recorded".to_owned()));
     Tool { name, input: json!({ key: what }), brief, ..Tool::default() }
 }
 
@@ -131,18 +133,20 @@ fn today(first: &str, lines: &[&str]) -> Tool {
     let is_end = |line: &str| matches!(line.trim(), "" | "</details>" | "</tool-use>" | "</details></tool-use>");
     let to = lines.iter().rposition(|line| !is_end(line)).map_or(from, |last| from.max(last + 1));
     let (head, body) = (&lines[..from], &lines[from..to]);
+    let known = ToolKind::of(&name);
+    let is_shell = kind == "shell" || known == ToolKind::Shell;
     // Editors write what the tool was given into the summary.
     let given = head.iter().find_map(|line| summary(line));
     // What they print is escaped.
     let plain = |text: String| if first.contains("<details>") { text } else { unescaped(&text) };
-    if let Some(given) = given.filter(|_| kind != "shell") {
+    if let Some(given) = given.filter(|_| !is_shell) {
         let tool = summed_up(name, given, body);
         return Tool { output: tool.output.map(plain), ..tool };
     }
     let answer = answer(body);
     let (said, mut blocks) = parts(answer.map_or(body, |(from, _)| &body[..from]));
-    let command_in_fence = kind == "shell"
-        && blocks.first().is_some_and(|(lang, _)| matches!(lang.as_str(), "bash" | "sh" | "shell" | "zsh"));
+    let command_in_fence =
+        is_shell && blocks.first().is_some_and(|(lang, _)| matches!(lang.as_str(), "bash" | "sh" | "shell" | "zsh"));
     let command = command_in_fence.then(|| blocks.remove(0).1);
     let changes = changes(&blocks);
     let output = match answer {
@@ -152,7 +156,7 @@ fn today(first: &str, lines: &[&str]) -> Tool {
     let output = output.map(plain);
     let code = |after: &str| coded(&said, after);
     let (input, path) = match kind {
-        "shell" => (json!({ "command": command.or_else(|| code("")).unwrap_or_else(|| said.clone()) }), None),
+        _ if is_shell => (json!({ "command": command.or_else(|| code("")).unwrap_or_else(|| said.clone()) }), None),
         "read" => {
             let path = code("").unwrap_or_else(|| said.clone());
             (json!({ "path": path }), Some(path))
@@ -162,15 +166,26 @@ fn today(first: &str, lines: &[&str]) -> Tool {
                 code("pattern ").or_else(|| code("query ")).or_else(|| code("")).unwrap_or_else(|| said.clone());
             (json!({ "pattern": pattern, "path": code("path ").unwrap_or_default() }), None)
         }
+        _ if known == ToolKind::Patch => (json!({ "patch": output }), None),
         "write" => {
             let path = code("").or_else(|| output.as_deref().and_then(written));
             (path.as_ref().map_or(Value::Null, |path| json!({ "path": path })), path)
         }
-        _ => (json!({ "description": said.lines().next().unwrap_or("").trim_matches('*') }), None),
+        _ => {
+            let told = || json!({ "description": said.lines().next().unwrap_or("").trim_matches('*') });
+            (tasks(&name, &said).unwrap_or_else(told), None)
+        }
     };
-    let writes = kind == "write" && (changes.is_some() || output.as_deref().and_then(written).is_some());
+    let writes = (kind == "write" || known == ToolKind::Patch)
+        && (changes.is_some() || output.as_deref().and_then(written).is_some());
     let brief = changes.filter(|_| writes).as_deref().and_then(brief::change);
     Tool { name, input, output, brief, path, reads: kind == "read", writes, ..Tool::default() }
+}
+
+/// What a tool was given that keeps a list of tasks, where the block shows the list.
+fn tasks(name: &str, said: &str) -> Option<Value> {
+    let rows: Vec<&str> = said.lines().filter(|line| line.trim_start().starts_with("- [")).collect();
+    (ToolKind::of(name) == ToolKind::Task && !rows.is_empty()).then(|| json!({ "todos": rows.join("\n") }))
 }
 
 /// A text in which signs of markup are written as entities.
@@ -285,7 +300,7 @@ mod tests {
         Task {"description":"Find it"} Some("It is here:\n```\na.go\n```\nand here:\n```go\nx\n```") None None false false
         Bash {"command":"cat a.md"} Some("```sh\nls\n```\n\nend") None None false false
         X {"description":""} None None None false false
-        tool {"query":"."} None Some("answer not recorded") None false false
+        tool {"query":"."} None None None false false
         "#
         );
     }

@@ -7,7 +7,8 @@ use jiff::Timestamp;
 use super::head::{SpecStoryHead, is_first};
 use super::piece::{PieceKind, Speaker, SpecStoryPiece, finished, pieces, speaker};
 use super::tool::{self, Tool};
-use crate::call::tools;
+use crate::call::touched::TouchedFiles;
+use crate::call::{argument, patch, task_list, tools};
 use crate::claude::assistant::{SYNTHETIC, synthetic};
 use crate::claude::decision::approved;
 use crate::claude::said::{ClaudeSaid, plan_in, tell};
@@ -103,6 +104,9 @@ impl SpecStorySession {
         }
         self.calls += 1;
         let id = format!("t{}", self.calls);
+        task_list::tell(&name, &input, out);
+        let mut touched = TouchedFiles::default();
+        let patched = argument::patched(&name, &input, &self.place);
         let args = tools::telling(&name, &input, &self.place);
         let known = output.is_some() || brief.is_some();
         out.call(&id, name, args, input);
@@ -113,17 +117,19 @@ impl SpecStorySession {
         let exit = exit.and_then(|rest| rest.lines().next()?.trim().parse::<i32>().ok()).filter(|code| *code != 0);
         let heads = [REFUSED, "Error: ", "<tool_use_error>"];
         let failed = failed || exit.is_some() || heads.iter().any(|head| start.starts_with(head));
-        let file =
-            || path.iter().map(|path| FileRef { path: self.place.show(path).into_owned(), ..FileRef::default() });
-        let is = |claimed: bool| if claimed && !failed { file().collect() } else { Vec::new() };
+        let file = path.map(|path| FileRef { path: self.place.show(&path).into_owned(), ..FileRef::default() });
+        if !failed {
+            touched.reads.extend(file.clone().filter(|_| reads && known));
+            touched.writes.extend(file.filter(|_| writes));
+            patch::written(if writes { &patched } else { &[] }, &mut touched);
+        }
         let brief = match brief {
-            Some(brief) => Some(brief),
+            Some(brief) => Some(patch::brief(&patched).unwrap_or(brief)),
             None if !known => Some("answer not recorded".to_owned()),
             None if reads && !failed => Some(cru_base::text::plural(output.lines().count() as u64, "line")),
             None if writes => Some("written".to_owned()),
             None => None,
         };
-        let (reads, writes) = (is(reads && known), is(writes));
         out.emit(EventKind::Result(CallResult {
             call: id.into(),
             output: output.into(),
@@ -131,9 +137,7 @@ impl SpecStorySession {
             failed,
             denied,
             exit,
-            reads,
-            writes,
-            ..CallResult::default()
+            ..touched.into()
         }));
         None
     }

@@ -29,7 +29,7 @@ pub(crate) fn own_words<'t>(agent: &str, text: &'t str) -> Cow<'t, str> {
             Means::Before if !is_unwrapped => cut::before(row, &words),
             Means::Inserted => cut::inserted(row, &words),
             Means::After => cut::after(row, &words),
-            Means::Behind => cut::behind(row, &words),
+            Means::Behind | Means::Files => cut::behind(row, &words),
             Means::LastLine => cut::last_line(row, &words),
             _ => None,
         };

@@ -39,6 +39,8 @@ pub(crate) enum Means {
     LastLine,
     /// Before a mark, behind which their words are.
     Behind,
+    /// The same, and names files that were sent with them.
+    Files,
     /// Words of the host among the prompts that wait.
     Queued,
     /// At the end of a tool's answer.

@@ -14,9 +14,9 @@ const MAX: usize = 100;
 /// Lines at the start and at the end of an output that are looked at.
 const EDGE: usize = 400;
 
-/// What shows a failure, strongest first: a line that starts with it.
+/// What shows a failure, strongest first: a line that starts with it, each run of blanks as one.
 const FAILURE_STARTS: &str = "\
-    error[|error:|Error:|ERROR:|fatal:|--- FAIL|FAILED|FAIL |FAIL:|E   |panic:|✗|✖|×|npm ERR!|npm error|\
+    error[|error:|Error:|ERROR:|fatal:|--- FAIL|FAILED|FAIL |FAIL:|E |panic:|✗|✖|×|npm ERR!|npm error|\
     error |ERROR|Failed|failed";
 
 /// What shows a failure anywhere in a line, weaker than the above.
@@ -156,14 +156,16 @@ fn is_json(output: &str) -> bool {
     }
 }
 
-/// Whether a line names a place in a file and what is wrong there: `src/a.go:12:3: not enough arguments`.
+/// Whether a line names a place in a file and what is wrong there: `src/a.go:12:3: not enough arguments`. A warning, which
+/// compilers and interpreters call so in the word before the colon, is not what failed.
 fn is_located(line: &str) -> bool {
     let Some((place, rest)) = line.split_once(": ") else { return false };
     let place = place.rsplit(' ').next().unwrap_or(place);
     let mut parts = place.split(':');
     let file = parts.next().is_some_and(|file| file.contains('.'));
     let number = parts.next().is_some_and(|part| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit()));
-    file && number && !rest.is_empty()
+    let warns = rest.split(':').next().is_some_and(|kind| kind.to_lowercase().ends_with("warning"));
+    file && number && !rest.is_empty() && !warns
 }
 
 /// The first and the last lines of an output.
@@ -271,6 +273,11 @@ mod tests {
             ("bash: foo: command not found", "bash: foo: command not found"),
             ("first\nsecond", "first"),
             ("[lint] ERROR task failed\ncmd/a.go:12:3: not enough arguments", "cmd/a.go:12:3: not enough arguments"),
+            (
+                "/lib/a.py:3: DeprecationWarning: old\n  old()\ntests/b.py:6: in <module>\nE   ModuleNotFoundError: No module named 'c'\n",
+                "E ModuleNotFoundError: No module named 'c'",
+            ),
+            ("a.c:1:2: warning: unused variable 'x'\na.c:9:1: unknown type name 'y'", "a.c:9:1: unknown type name 'y'"),
             ("/Users/mia/code/api/src/a.py:1:2 - error: bad", "…/a.py:1:2 - error: bad"),
         ];
         for (output, line_shown) in rows {

@@ -44,6 +44,7 @@ const TASK_TOOLS: &[&str] = &[
     "TaskUpdate",
     "TodoRead",
     "TodoWrite",
+    "todo_write",
     "todoread",
     "todowrite",
     "update_plan",
@@ -132,6 +133,13 @@ pub(super) struct StepDraft {
     pub(super) tree: Option<WorkTree>,
     /// Milliseconds after which the host ends it, where that is known.
     limit_ms: Option<u64>,
+}
+
+impl StepDraft {
+    /// Whether a person had the shell run it.
+    pub(super) fn is_by_person(&self) -> bool {
+        self.step.tool == BY_PERSON
+    }
 }
 
 /// The commits of steps that stand at the end: without those that a later step amended, or took back by setting the

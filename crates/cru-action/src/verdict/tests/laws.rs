@@ -72,7 +72,7 @@ fn shown() -> impl Strategy<Value = Shown<'static>> {
 }
 
 fn run<'a>(commands: &'a [&'a [&'a str]], output: &'a str, own: bool, shown: Shown<'a>) -> CheckRun<'a> {
-    CheckRun { commands, output, exit: Some(0), failed: false, status_is_own: own, shown, chained: false }
+    CheckRun { commands, output, exit: Some(0), failed: false, status_is_own: own, shown, ..CheckRun::default() }
 }
 
 proptest! {

@@ -23,7 +23,7 @@ fn judged(checks: &[&str], output: &str, status: Status) -> Verdict {
     };
     let own = matches!(status, Status::Own(_));
     let failed = own && exit != Some(0);
-    verdict(&CheckRun { commands: &commands, output, exit, failed, status_is_own: own, shown, chained: false })
+    verdict(&CheckRun { commands: &commands, output, exit, failed, status_is_own: own, shown, ..CheckRun::default() })
 }
 
 const WHOLE: Status = Status::Hidden(Shown::Whole);

@@ -396,6 +396,7 @@ fn several_checks_of_one_call() {
         status_is_own: false,
         shown: Shown::End,
         chained: true,
+        ..CheckRun::default()
     };
     assert_eq!(verdict(&run), Passed);
 }
@@ -413,7 +414,7 @@ fn colours_progress_and_evidence() {
         failed: false,
         status_is_own: false,
         shown: Shown::Whole,
-        chained: false,
+        ..CheckRun::default()
     };
     let found = decision(&run);
     assert_eq!(found.verdict, Failed);

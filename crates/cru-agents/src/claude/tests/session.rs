@@ -145,6 +145,19 @@ fn refusals_and_interruptions() {
     ");
 }
 
+/// Who stops a hook behind the last words of the agent stops no work.
+#[test]
+fn a_hook_that_is_stopped_interrupts_nothing() {
+    let interrupt = |id, parent| user(id, parent, json!([{ "type": "text", "text": "[Request interrupted by user]" }]));
+    let of = |event: &str| {
+        let hook = json!({ "attachment": { "type": "hook_cancelled", "hookName": event, "hookEvent": event } });
+        let records = [user("a", "", "go"), says("b", "a", "Done."), record("attachment", "c", "b", hook)];
+        let more = [interrupt("d", "c"), user("e", "d", "more"), says("f", "e", "I"), interrupt("g", "f")];
+        session(&[&records[..], &more[..]].concat()).stream("s").matches("interrupt -").count()
+    };
+    assert_eq!([of("Stop"), of("UserPromptSubmit")], [1, 2]);
+}
+
 #[test]
 fn questions_and_plans() {
     let asked = json!({ "questions": [{ "question": "Where?", "header": "Store", "options": [
