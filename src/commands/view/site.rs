@@ -80,18 +80,7 @@ pub(super) const PAGES: &[PageKind] = &[
         name: "projects",
         title: "Projects",
         asks: &[
-            (
-                "projects",
-                &[
-                    "list",
-                    "sessions",
-                    "--where=subagent=false",
-                    "--by=project",
-                    PROJECT_SUMS,
-                    "--sort={sort}",
-                    "--reverse",
-                ],
-            ),
+            ("projects", &["list", "sessions", "--by=project", PROJECT_SUMS, "--sort={sort}", "--reverse"]),
             ("costs", &["stats", "--cost", "--by=project", "--limit=0"]),
         ],
         sorts: &[
@@ -119,7 +108,7 @@ const PROJECT: PageKind = PageKind {
     title: "",
     asks: &[
         ("sessions", &["list", "--limit=200", "--where={where}", "--sort={sort}"]),
-        ("days", &["list", "sessions", "--where={where}", "--where=subagent=false", "--by=day", PROJECT_SUMS]),
+        ("days", &["list", "sessions", "--where={where}", "--by=day", PROJECT_SUMS]),
         (
             "open",
             &["list", "sessions", "--where={where}", "--where=open!=\"\"", "--columns=title,open,path", "--limit=30"],
