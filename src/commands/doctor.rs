@@ -185,7 +185,7 @@ fn waiting_and_transcripts(cx: &Context<'_>) -> Result<[DoctorRow; 2]> {
             "transcripts",
             Health::Note,
             format!("{} will be deleted by the host", plural(risk, "transcript")),
-            "`cru status` says when; `cru import` brings them in",
+            "`cru status` says which are in no note yet, and what keeps the others",
         ),
     };
     Ok([waiting, transcripts])

@@ -51,7 +51,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
 fn places(target: &Target) -> Result<Vec<SecretPlace>> {
     let bytes = files::read_note(&target.path)?;
     let text = String::from_utf8_lossy(&bytes);
-    let found = mask::find(&text);
+    let found = mask::find_all(&text);
     if found.is_empty() {
         return Ok(Vec::new());
     }

@@ -8,7 +8,7 @@ use crate::trace::reference;
 ///
 /// A session is named by a path, a file name, its id, the id that its agent's program gave it, a unique part of one, or words of its title. Without WHAT: the
 /// current session, else the newest. Steps are `n-014`, `14`, `^` (the last step), `^2`, `SESSION#n-014`, `@NAME` (a bookmark) or a
-/// range `n-003..n-007`; give the session behind them; else the current one is meant. `w:NAME` is a workflow, `c:ID` a case, `l:ID`
+/// range `n-003..n-007`; give the session before or behind them; else the current one is meant. `w:NAME` is a workflow, `c:ID` a case, `l:ID`
 /// a lesson, `r:NAME` a reading (or the newest one of a session), `cp-20261116-101212` or `cp:latest` a checkpoint.
 #[derive(Debug, clap::Args)]
 pub struct Args {

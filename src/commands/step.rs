@@ -35,14 +35,18 @@ impl StepOptions {
     }
 }
 
-/// The steps that the words name; the last word is the session where it names no step.
+/// The steps that the words name; the last word is the session where it names no step, else the first one.
 pub(super) fn run(words: &[String], args: &StepOptions, cx: &Context<'_>) -> Result<Box<dyn Output>> {
+    let (vault, catalog) = reading::vault_with_catalog(cx)?;
+    let is_session = |word: &str| !reference::names_step(word) && catalog.session(word, &vault, cx.env).is_ok();
     let (session, steps) = match words {
+        [first, steps @ ..] if steps.iter().all(|it| reference::names_step(it)) && is_session(first) => {
+            (Some(first.clone()), steps)
+        }
         [steps @ .., last] if !steps.is_empty() && !reference::names_step(last) => (Some(last.clone()), steps),
         // Beside a step with its session, one without is of that session too.
         steps => (steps.iter().rev().find_map(|step| reference::session_of(step)), steps),
     };
-    let (vault, catalog) = reading::vault_with_catalog(cx)?;
     let references = References { vault: &vault, catalog: &catalog, cx, home: session.as_deref(), snapshot: None };
     let shown = Shown { references, args };
     let shown: Vec<Vec<ShownStep>> = steps.iter().map(|step| shown.named(step)).collect::<Result<_>>()?;

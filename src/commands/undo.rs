@@ -48,7 +48,7 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     let catalog = Catalog::read(&vault);
     let state = State::of(&vault, cx.env)?;
     let writer = Writer::new(&vault, &state, cx.env.now());
-    let head = session(args.session.as_deref(), &catalog, &vault, &writer, &state, cx)?;
+    let head = session(args, &catalog, &vault, &writer, &state, cx)?;
     let (session, key) = (head.id(), state::key(&head.id()));
     if args.list {
         let mut writes = writer.history(&key)?;
@@ -103,7 +103,16 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }
     let diff = super::output::note_diff(&undone.before, &undone.after, 1);
     let (revision, undone) = (undone.revision, undone.writes);
-    Ok(Box::new(UndoReport { schema: 1, session, path, revision, undone, renamed, diff }))
+    Ok(Box::new(UndoReport {
+        schema: 1,
+        is_named: args.session.is_some(),
+        session,
+        path,
+        revision,
+        undone,
+        renamed,
+        diff,
+    }))
 }
 
 /// The file name of `name` in the folder of `path`.
@@ -113,16 +122,16 @@ fn beside(path: &VaultPath, name: &VaultPath) -> Option<VaultPath> {
 }
 
 /// The session that is named, or that a host or `CRU_SESSION` names; else the one that was last written to by a command,
-/// which may be another than the current one: `cru session rename` takes any.
+/// which may be another than the current one: `cru session rename` takes any. A write that is named or listed may be undone.
 fn session<'a>(
-    name: Option<&str>,
+    args: &Args,
     catalog: &'a Catalog,
     vault: &Vault,
     writer: &Writer<'_>,
     state: &State,
     cx: &Context<'_>,
 ) -> Result<&'a Head> {
-    if let Some(name) = name {
+    if let Some(name) = &args.session {
         return catalog.session(name, vault, cx.env);
     }
     let is_told = cx.env.var("CRU_SESSION").is_some() || host_sessions(cx.env).next().is_some();
@@ -132,7 +141,8 @@ fn session<'a>(
         return current?.ok_or_else(none);
     }
     let current = current.ok().flatten();
-    match newest(catalog, current, writer, state)? {
+    let is_any = args.list || args.write.is_some();
+    match newest(catalog, current, writer, state, is_any)? {
         Some(head) => {
             if current.is_none_or(|current| current.path != head.path) {
                 cx.ui.note(&format!("the last command wrote to {}; --session names another", head.id()));
@@ -140,18 +150,20 @@ fn session<'a>(
             Ok(head)
         }
         None => current.ok_or_else(|| {
-            Error::no("no command has written to a session of this vault on this machine")
+            Error::no("nothing to undo: no write of a command to a session stands in this vault on this machine")
                 .with_hint("`cru import --undo` takes an import back; `cru undo --session <session>` names a session")
         }),
     }
 }
 
-/// The session to which a command wrote last; the current one where two did at the same moment.
+/// The session to which a command wrote last, what stands or, with `is_any`, anything; the current one where two did at the same
+/// moment.
 fn newest<'a>(
     catalog: &'a Catalog,
     current: Option<&'a Head>,
     writer: &Writer<'_>,
     state: &State,
+    is_any: bool,
 ) -> Result<Option<&'a Head>> {
     let changed = |head: &&Head| {
         let log = std::fs::metadata(state.operations(&state::key(&head.id())));
@@ -165,7 +177,9 @@ fn newest<'a>(
     for (_, head) in heads.into_iter().take(40) {
         let is_current = current.is_some_and(|current| current.path == head.path);
         let writes = writer.history(&state::key(&head.id()))?;
-        let Some(last) = writes.iter().rev().find(|past| past.may_be_meant()) else { continue };
+        let Some(last) = writes.iter().rev().find(|past| past.may_be_meant() || is_any && !past.is_of_host()) else {
+            continue;
+        };
         let worth = (last.time, is_current);
         if found.is_none_or(|(known, _)| worth > known) {
             found = Some((worth, head));
@@ -211,6 +225,8 @@ impl PlainOutput for WriteList {
 #[derive(Debug, Serialize)]
 struct UndoReport {
     schema: u32,
+    #[serde(skip)]
+    is_named: bool,
     session: String,
     path: String,
     /// Of the undoing; absent when it was only looked at.
@@ -252,7 +268,8 @@ impl PlainOutput for UndoReport {
             let _ = writeln!(text, "{verb} {from} to {to}, {}", plural(renamed.links as u64, "link"));
         }
         if let Some(revision) = self.revision {
-            let again = format!("`cru undo --write r{revision}` takes that back");
+            let named = if self.is_named { format!(" --session {}", self.session) } else { String::new() };
+            let again = format!("`cru undo --write r{revision}{named}` takes that back");
             let _ = writeln!(text, "{}", paint(style::DIM, again));
         }
         text

@@ -28,7 +28,7 @@ pub use case::entry::{Entry, Told};
 pub use case::family::Family;
 pub use case::left_out::{LeftOut, Reason};
 pub use case::note::Note;
-pub use case::worth::{Grade, Standing};
+pub use case::worth::Grade;
 pub use case::{
     Case, CaseUses, Correction, Demonstration, Edits, Evidence, Fidelity, Kind, Origin, Puzzle, Source, Story, Turn,
 };

@@ -30,11 +30,13 @@ mod words;
 use std::borrow::Cow;
 use std::ops::Range;
 
+use aho_corasick::{AhoCorasick, MatchKind};
+
 pub use masks::Masks;
 pub use scan::find;
 
 /// Raised when the rules find other secrets than before, or write something else in their place.
-pub const VERSION: u32 = 7;
+pub const VERSION: u32 = 8;
 
 /// A secret in a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,6 +45,30 @@ pub struct Found {
     pub rule: &'static str,
     /// Its bytes.
     pub range: Range<usize>,
+}
+
+/// Every secret of a whole note, in order: also where one stands again that only its place told.
+pub fn find_all(text: &str) -> Vec<Found> {
+    let mut all = find(text);
+    let known = all.len();
+    let secret = |found: &Found| text.get(found.range.clone()).filter(|secret| password::is_telling(secret));
+    let (secrets, rules): (Vec<&str>, Vec<&'static str>) =
+        all.iter().filter_map(|found| Some((secret(found)?, found.rule))).unzip();
+    let Some(search) = search_for(&secrets) else { return all };
+    for again in search.find_iter(text) {
+        let next = all[..known].partition_point(|found| found.range.end <= again.start());
+        if all[..known].get(next).is_none_or(|found| found.range.start >= again.end()) {
+            all.push(Found { rule: rules[again.pattern()], range: again.range() });
+        }
+    }
+    all.sort_by_key(|found| found.range.start);
+    all
+}
+
+/// What finds each of these; none for none.
+fn search_for(secrets: &[impl AsRef<[u8]>]) -> Option<AhoCorasick> {
+    let mut search = AhoCorasick::builder();
+    search.match_kind(MatchKind::LeftmostLongest).build(secrets).ok().filter(|_| !secrets.is_empty())
 }
 
 /// `text` without its secrets. What stands in their place has no number: nothing is known of the session.

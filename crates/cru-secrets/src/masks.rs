@@ -5,9 +5,10 @@
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap};
 
+use aho_corasick::AhoCorasick;
 use serde_json::Value;
 
-use super::masked;
+use super::{masked, password, search_for};
 use cru_base::text::sanitise;
 
 /// What stands for the secrets of a session.
@@ -19,6 +20,8 @@ pub struct Masks {
     counts: BTreeMap<&'static str, u64>,
     /// Whether they are only named by their rule.
     unnumbered: bool,
+    /// Those that are known wherever they stand, and what stands in their places.
+    anywhere: Option<(AhoCorasick, Vec<String>)>,
 }
 
 impl Masks {
@@ -32,6 +35,24 @@ impl Masks {
         &self.counts
     }
 
+    /// These, for the same texts once more: a secret that only its place told, and that no other word is likely to be, is taken
+    /// out wherever it stands. So are those of `others`. None where there is no such secret.
+    pub fn with_hindsight<'m>(&self, others: impl Iterator<Item = &'m Self>) -> Option<Self> {
+        let mut names = self.names.clone();
+        for (secret, name) in others.flat_map(|other| &other.names) {
+            // Its number is one of the other session.
+            let rule = name.rsplit_once('-').map_or(name.as_str(), |(rule, _)| rule);
+            names.entry(secret.clone()).or_insert_with(|| format!("{rule}]"));
+        }
+        let (secrets, shown): (Vec<_>, Vec<_>) = names
+            .iter()
+            .filter(|(secret, _)| password::is_telling(secret))
+            .map(|(a, b)| (a.clone(), b.clone()))
+            .unzip();
+        let anywhere = Some((search_for(&secrets)?, shown));
+        Some(Self { names, anywhere, ..self.clone() })
+    }
+
     /// `text` without control characters and without its secrets: a secret that is interrupted by an escape sequence
     /// would be whole again once that is taken out.
     pub fn text<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
@@ -42,7 +63,7 @@ impl Masks {
     }
 
     fn clean<'a>(&mut self, text: &'a str) -> Cow<'a, str> {
-        masked(text, |rule, secret, out| {
+        let text = masked(text, |rule, secret, out| {
             if let Some(name) = self.names.get(secret) {
                 out.push_str(name);
                 return;
@@ -52,7 +73,28 @@ impl Masks {
             let name = if self.unnumbered { format!("[secret:{rule}]") } else { format!("[secret:{rule}-{count}]") };
             out.push_str(&name);
             self.names.insert(secret.to_owned(), name);
-        })
+        });
+        match text {
+            Cow::Borrowed(text) => self.known(text),
+            Cow::Owned(text) => Cow::Owned(self.known(&text).into_owned()),
+        }
+    }
+
+    /// `text` without the secrets that are known wherever they stand.
+    pub fn known<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        let Some((search, names)) = self.anywhere.as_ref().filter(|(search, _)| search.is_match(text)) else {
+            return Cow::Borrowed(text);
+        };
+        let mut out = String::with_capacity(text.len());
+        search.replace_all_with(text, &mut out, |found, _, out| {
+            // As in `masked`.
+            if out.ends_with('[') {
+                out.push(' ');
+            }
+            out.push_str(&names[found.pattern()]);
+            true
+        });
+        Cow::Owned(out)
     }
 
     /// Every text in a value.

@@ -6,7 +6,7 @@ use super::assignment::{Assignment, Sign, is_code, is_plain_word, is_sentence, w
 use super::letters::is_wordlike;
 use super::text::Text;
 use super::words::{MADE_BY, ORDINARY};
-use super::{allow, prefix};
+use super::{allow, find, prefix};
 
 /// `password=…`
 pub(crate) fn password(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
@@ -66,14 +66,31 @@ fn is_ordinary(value: &[u8]) -> bool {
 
 /// Whether a value shows by itself that it is a password, where nothing else says so: `the password is sha256` does not.
 fn shows(value: &[u8]) -> bool {
-    let word = value.iter().rposition(|byte| !b".!?*".contains(byte)).map_or(value, |last| &value[..=last]);
+    let word = without_end(value);
+    !allow::is_number(word) && is_odd(word)
+}
+
+/// A value without the signs that end a sentence.
+fn without_end(value: &[u8]) -> &[u8] {
+    value.iter().rposition(|byte| !b".!?*".contains(byte)).map_or(value, |last| &value[..=last])
+}
+
+/// Whether it is no word, no name, no path and no example.
+fn is_odd(word: &[u8]) -> bool {
     // `password is secret123`, as examples have it.
     let example = word.strip_suffix(b"123").is_some_and(is_ordinary);
     let starts = |start: &&str| word.get(..start.len()).is_some_and(|part| part.eq_ignore_ascii_case(start.as_bytes()));
     let made = (word.len() <= 8 || is_wordlike(word)) && MADE_BY.iter().any(starts);
     let divided = word.iter().any(|byte| matches!(byte, b'-' | b'_' | b'.'));
     let is_one = prefix::is_mixed(word, 1) && !(divided && allow::is_name(word));
-    !made && !example && !allow::is_number(word) && !allow::is_path(word) && (is_one || is_drawn(word))
+    !made && !example && !allow::is_path(word) && (is_one || is_drawn(word))
+}
+
+/// Whether a value that was told to be a secret is so long and odd that it is one wherever it stands, and no rule finds it there.
+pub(crate) fn is_telling(secret: &str) -> bool {
+    let is_found = || find(secret).first().is_some_and(|found| found.range == (0..secret.len()));
+    // Shorter ones stand in other words by chance.
+    secret.len() >= 8 && !secret.contains('\n') && is_odd(without_end(secret.as_bytes())) && !is_found()
 }
 
 /// `PASSWORD`, `$pass`, `ADMIN_PASSWORD`: a name for a value.

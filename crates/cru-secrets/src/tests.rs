@@ -334,6 +334,30 @@ fn an_id_that_a_program_is_given_as_its_token_is_masked() {
 }
 
 #[test]
+fn what_one_place_tells_is_masked_in_all() {
+    let [odd, number] = ["tR9v%2mQx4", "48213370B.z"];
+    let told = format!("PASSWORD='{odd}' sshpass -p '{number}' ssh host; password: \"hunter22\"; password='changeit'");
+    let clear = format!("echo {odd} | ssh; plink -pw {number}; say [{odd}]; changeit; v1.2.3-rc.1");
+    let mut first = Masks::default();
+    first.text(&clear);
+    let masked = first.text(&told).into_owned();
+    let mut again = first.with_hindsight([].into_iter()).unwrap();
+    assert_eq!(again.text(&told), masked, "names stay");
+    let shown = again.text(&clear).into_owned();
+    assert!(!shown.contains(odd) && !shown.contains(number) && shown.ends_with("; changeit; v1.2.3-rc.1"), "{shown}");
+    assert_eq!(again.text(&shown), shown);
+    // Of another session it has no number.
+    let other = Masks::default().with_hindsight([&first].into_iter()).unwrap().text(&clear).into_owned();
+    assert!(other.contains("echo [secret:password] |"), "{other}");
+    assert!(Masks::default().with_hindsight([].into_iter()).is_none());
+    // In a note both places are told, the ordinary word in one.
+    let note = format!("{clear}\n{told}\n");
+    let found = find_all(&note);
+    let of = |value: &str| found.iter().filter(|found| &note[found.range.clone()] == value).count();
+    assert_eq!([of(odd), of(number), of("changeit")], [3, 2, 1], "{found:?}");
+}
+
+#[test]
 fn words_behind_names_stay() {
     for text in [
         "PASS=12 FAIL=0",

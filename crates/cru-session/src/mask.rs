@@ -13,7 +13,7 @@ use crate::event::{
 };
 use crate::source::Header;
 use crate::{FileRef, Task};
-pub use cru_secrets::{Found, Masks, VERSION, find, mask};
+pub use cru_secrets::{Found, Masks, VERSION, find, find_all, mask};
 
 /// Secrets out of what importers tell.
 pub trait MaskEvents {

@@ -50,6 +50,8 @@ cru_base::words! {
         Grown = "grown",
         /// A person deleted its note.
         Deleted = "deleted",
+        /// `cru import --forget` named it; its note, if there is one, was left as it is.
+        Forgotten = "forgotten",
         /// It has no prompt of a person or no turn of an agent.
         Empty = "empty",
         /// `[import] exclude` names it.
@@ -80,6 +82,7 @@ impl Outcome {
             Self::Created | Self::Updated | Self::Unchanged => None,
             Self::Grown => Some("in a session whose note was left as it is"),
             Self::Deleted => Some("in a session whose note you deleted"),
+            Self::Forgotten => Some("in a session that `cru import --forget` named"),
             Self::Empty => Some("in a session without a prompt or an answer"),
             Self::Excluded => Some("in a session that [import] exclude names"),
             Self::Duplicate => Some("in a session that another file holds"),
@@ -93,6 +96,7 @@ impl Outcome {
         match self {
             Self::Created | Self::Updated | Self::Unchanged | Self::Grown => None,
             Self::Deleted => Some("its note is gone; --restore makes it again"),
+            Self::Forgotten => Some("`cru import --forget` named its session"),
             Self::Empty => Some("empty: no prompt, or no answer to it"),
             Self::Excluded => Some("excluded by [import] exclude"),
             Self::Duplicate => Some("the same session is in another file"),

@@ -196,7 +196,9 @@ pub fn is_bare(note: &str) -> bool {
         let is_mark = REGIONS.iter().any(|(name, _)| mark.strip_prefix("<!-- cru:begin ") == Some(*name));
         if is_seal && is_mark { format!("{mark} -->") } else { line.to_owned() }
     };
-    name_of(folder).is_some_and(|name| note.lines().map(unsealed).eq(text(&name, folder).lines()))
+    let is_told = |line: &&str| !line.is_empty();
+    name_of(folder)
+        .is_some_and(|name| note.lines().filter(is_told).map(unsealed).eq(text(&name, folder).lines().filter(is_told)))
 }
 
 /// What a project is called whose note is made: the name of its folder.

@@ -270,6 +270,7 @@ fn summary(outcome: Outcome, count: u64, children: usize, new_records: u64) -> S
         Outcome::Unchanged => (Style::new(), "unchanged"),
         Outcome::Grown => (style::WARN, "with a transcript that changed since; their notes were left as they are"),
         Outcome::Deleted => (style::DIM, "skipped: the note is gone; --restore makes it again"),
+        Outcome::Forgotten => (style::DIM, "skipped by --forget; --restore takes them up again"),
         Outcome::Empty => (style::DIM, "empty: no prompt, or no answer to it"),
         Outcome::Excluded => (style::DIM, "skipped by [import] exclude"),
         Outcome::Duplicate => (style::DIM, "found twice; the first was taken"),

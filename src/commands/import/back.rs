@@ -12,7 +12,7 @@ use jiff::Timestamp;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::base::text::{plural, sanitise};
+use crate::base::text::{note_name, plural, sanitise};
 use crate::base::{Error, Result, files};
 use crate::commands::derived::DerivedPages;
 use crate::commands::output::style::{self, paint};
@@ -149,20 +149,29 @@ pub(super) fn run(dry_run: bool, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         files::remove(&path(&state))?;
         reading::refresh(&vault, None, cx);
         pages.finish();
-        let catalog = Catalog::read(&vault);
-        let is_linked = |note: &VaultPath| {
-            let links = catalog.sessions().filter_map(|head| Some((head.meta.project_note.as_ref()?, head)));
-            links.filter_map(|(link, head)| catalog.note(&link.target, &head.path)).any(|linked| linked.path == *note)
-        };
-        // A project's note in which nobody wrote goes with the last of its sessions.
-        for note in projects.iter().filter_map(|target| VaultPath::new(format!("{target}.md"))) {
-            let bytes = vault.read(&note).map(Cow::into_owned).unwrap_or_default();
-            if !is_linked(&note)
-                && project::is_bare(&String::from_utf8_lossy(&bytes))
-                && files::remove_unchanged(&vault.file(&note), &bytes).is_ok()
-            {
-                report.removed.push(note.to_string());
-            }
+    }
+    let catalog = Catalog::read(&vault);
+    let gone: BTreeSet<String> = report.removed.iter().cloned().collect();
+    let is_linked = |note: &VaultPath| {
+        let left = catalog.sessions().filter(|head| !gone.contains(&*head.path.text()));
+        let links = left.filter_map(|head| Some((head.meta.project_note.as_ref()?, head)));
+        links.filter_map(|(link, head)| catalog.note(&link.target, &head.path)).any(|linked| linked.path == *note)
+    };
+    // A project's note in which nobody wrote goes with the last of its sessions.
+    for note in projects.iter().filter_map(|target| VaultPath::new(format!("{target}.md"))) {
+        let bytes = vault.read(&note).map(Cow::into_owned).unwrap_or_default();
+        let mut text = String::from_utf8_lossy(&bytes).into_owned();
+        if dry_run {
+            // Its lists still name what would be removed.
+            let links: Vec<String> = gone.iter().map(|path| format!("[[{}", note_name(path))).collect();
+            text = text
+                .lines()
+                .filter(|line| !links.iter().any(|link| line.contains(link)))
+                .fold(String::new(), |text, line| text + line + "\n");
+        }
+        let remove = || dry_run || files::remove_unchanged(&vault.file(&note), &bytes).is_ok();
+        if !is_linked(&note) && project::is_bare(&text) && remove() {
+            report.removed.push(note.to_string());
         }
     }
     Ok(Box::new(report))

@@ -41,6 +41,7 @@ use what::{FoundTranscripts, TranscriptSource, What};
 /// person changed or deleted in it stays so; a note that a person deleted is not made again. At the end stands the
 /// account of every record: in a note, or skipped for a named reason. The exit code is 2 where a file could not be read,
 /// which is named. --again shows what this version would write otherwise in notes that are there, and writes it.
+/// A session is kept private, from agents, pages and exports, by the property `export: false` in its note, which stays.
 #[derive(Debug, clap::Args)]
 #[expect(clippy::struct_excessive_bools, reason = "flags of a command line")]
 pub struct Args {

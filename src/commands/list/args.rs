@@ -4,13 +4,15 @@ use jiff::Zoned;
 
 use super::kind::ListKind;
 use crate::base::Result;
+use crate::commands::Format;
 use crate::commands::session::filter::{Chosen, SessionFilter, session_column};
 use crate::index::SessionRow;
 use crate::index::query::{Field, TestValue};
 
 /// List sessions, or rows of another kind: filter, group, aggregate
 ///
-/// Without KIND: an overview of the sessions, without those of sub-agents. With KIND: its rows, newest session first; within a
+/// Without KIND: an overview of the sessions, without those of sub-agents; with `--grep`, `--by` or `--sum`, and with `--columns` in
+/// another format than text, rows of `sessions`. With KIND: its rows, newest session first; within a
 /// session, in the order of its note. The text shows a few columns; the formats json, jsonl, csv and toon hold them all;
 /// markdown is the text as a table with links, for a note.
 #[derive(Debug, clap::Args)]
@@ -26,23 +28,16 @@ pub struct Args {
     #[arg(short, long)]
     pub(super) all: bool,
     /// Pick a session on the terminal: type to filter; it is shown, resumed or edited
-    #[arg(short, long, conflicts_with = "kind")]
+    #[arg(short, long, conflicts_with_all = ["kind", "grep", "by", "aggregates"])]
     pub(super) interactive: bool,
     /// Only rows with this text in a column of text; case does not matter
-    #[arg(long, value_name = "TEXT", requires = "kind")]
+    #[arg(long, value_name = "TEXT")]
     pub(super) grep: Option<String>,
     /// Which columns, in this order
     #[arg(long, value_name = "COLUMN,…", value_delimiter = ',')]
     pub(super) columns: Vec<String>,
     /// Group by a column: agent, channel, status, model, project, tool, day, week, or any other
-    #[arg(
-        long,
-        alias = "group-by",
-        value_name = "COLUMN,…",
-        value_delimiter = ',',
-        conflicts_with = "columns",
-        requires = "kind"
-    )]
+    #[arg(long, alias = "group-by", value_name = "COLUMN,…", value_delimiter = ',', conflicts_with = "columns")]
     pub(super) by: Vec<String>,
     /// Aggregates: count, or sum, avg, min, max, p50, p95 of a column, such as `avg:duration_ms` [default: count]
     #[arg(
@@ -50,8 +45,7 @@ pub struct Args {
         alias = "agg",
         value_name = "FUNCTION:COLUMN,…",
         value_delimiter = ',',
-        conflicts_with = "columns",
-        requires = "kind"
+        conflicts_with = "columns"
     )]
     pub(super) aggregates: Vec<String>,
     /// Order by a column, ascending; unknown values come last. Without KIND: started, cost, tokens, steps, failures, active or
@@ -71,6 +65,13 @@ pub struct Args {
 }
 
 impl Args {
+    /// The kind whose rows are listed; none where the overview of the sessions is.
+    pub(super) fn rows_of(&self, format: Format) -> Option<ListKind> {
+        let named = !self.columns.is_empty() && format != Format::Text && !self.interactive;
+        let asks = named || self.grep.is_some() || !self.by.is_empty() || !self.aggregates.is_empty();
+        self.kind.or(asks.then_some(ListKind::Sessions))
+    }
+
     /// Whether what is listed leaves out sessions that are kept from who asks.
     pub(in crate::commands) fn minds_reach(&self) -> bool {
         self.kind.is_none_or(ListKind::minds_reach)

@@ -60,7 +60,7 @@ struct Question {
 }
 
 pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
-    let Some(kind) = args.kind else { return overview::run(args, cx) };
+    let Some(kind) = args.rows_of(cx.global.format) else { return overview::run(args, cx) };
     let mut filter = args.filter.clone();
     // The status of rows that are no part of a session is their own.
     let own_status = if kind.is_noted() { std::mem::take(&mut filter.status) } else { Vec::new() };
@@ -75,7 +75,8 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
         let named = question.sessions.as_ref().is_none_or(|named| named.contains(&session.path));
         let may =
             named && question.kind.may_be_in(session) && chosen.matches_row(session) && args.more.is_child(session);
-        may && question.session.iter().all(|part| part.holds(row, Some(&question.here)))
+        let is_meant = args.kind.is_some() || args.all || !subagents.is_shown_by_another(session);
+        may && is_meant && question.session.iter().all(|part| part.holds(row, Some(&question.here)))
     };
     let gathered = if question.kind == ListKind::Sessions {
         let sessions = snapshot.sessions().iter().filter(|session| wanted(session));
@@ -223,8 +224,8 @@ impl Question {
     /// Whether all holds that is asked of a row.
     fn holds(&self, row: TableRow<'_>) -> bool {
         let has_text = |wanted: &String| {
-            let texts =
-                self.kind.columns().into_iter().filter(|it| it.column.of == ColumnType::Text && !it.column.of_session);
+            let own = |it: &ChosenColumn| self.kind == ListKind::Sessions || !it.column.of_session;
+            let texts = self.kind.columns().into_iter().filter(|it| it.column.of == ColumnType::Text && own(it));
             let mut values = texts.map(|it| (it.column.get)(row));
             values.any(|value| matches!(value, CellValue::Text(text) if text.to_lowercase().contains(wanted)))
         };

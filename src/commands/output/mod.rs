@@ -36,22 +36,16 @@ pub enum Format {
     /// The same value in TOON, which takes fewer tokens.
     Toon,
     /// A line of JSON for each row (`list` alone).
-    #[value(hide = true)]
     Jsonl,
     /// Comma-separated rows under a header (`list` alone).
-    #[value(hide = true)]
     Csv,
     /// A table of the rows for a note (`list`; of other commands the text).
-    #[value(hide = true)]
     Markdown,
     /// A Mermaid flowchart (`graph` alone).
-    #[value(hide = true)]
     Mermaid,
     /// Graphviz (`graph` alone).
-    #[value(hide = true)]
     Dot,
     /// JSON Canvas (`graph` alone).
-    #[value(hide = true)]
     Canvas,
 }
 

@@ -11,6 +11,7 @@ use crate::base::{Result, Span};
 use crate::commands::lessons::told::{blocks, callout_at};
 use crate::commands::lessons::verdict::{LessonVerdict, judge};
 use crate::commands::read::Shelf;
+use crate::commands::session::learn::Reviews;
 use crate::commands::trace::TraceWorld;
 use crate::commands::trace::stale::{StaleQuestion, gather};
 use crate::commands::{Context, status, workflow};
@@ -31,6 +32,7 @@ pub(super) fn items(vault: &Vault, cx: &Context<'_>) -> Result<Vec<ReviewItem>> 
     let shelf = Shelf::read(catalog, vault);
     proposals(&shelf, &mut items);
     recipes(vault, catalog, cx, &mut items);
+    cases(vault, catalog, &mut items);
     learned::proposals(&shelf, snapshot, vault, cx, &mut items)?;
     for (copy, note) in catalog.conflict_copies() {
         let text = format!("{} has a copy {}: `cru admin merge`", note.path.stem(), copy.path.stem());
@@ -66,6 +68,16 @@ fn recipes(vault: &Vault, catalog: &Catalog, cx: &Context<'_>, items: &mut Vec<R
     for found in workflow::proposed(vault, catalog, cx) {
         let text = format!("{}; each line beside what proves it: `cru show --evidence w:{}`", found.title, found.stem);
         items.push(ReviewItem::new(ReviewKind::Recipe, &found.path, "", &text, &found.stem));
+    }
+}
+
+/// The cases that are proposed, as one item: they are many, and `cru list` shows them.
+fn cases(vault: &Vault, catalog: &Catalog, items: &mut Vec<ReviewItem>) {
+    let count = Reviews::read(catalog, vault).proposed();
+    if count > 0 {
+        let text =
+            format!("{} of `cru learn`: `cru list cases`, `cru review accept ID`", plural(count, "proposed case"));
+        items.push(ReviewItem::new(ReviewKind::Cases, "cases", &count.to_string(), &text, ""));
     }
 }
 
@@ -167,17 +179,20 @@ fn lessons(shelf: Shelf, world: &TraceWorld, cx: &Context<'_>, items: &mut Vec<R
 
 /// Transcripts that will be deleted, as `cru status` tells: one item for each host and day.
 fn transcripts(rows: &[SessionRow], vault: &Vault, cx: &Context<'_>, items: &mut Vec<ReviewItem>) {
-    let mut by_host: BTreeMap<&str, (u64, String)> = BTreeMap::new();
-    for (host, from) in status::at_risk(rows, vault, cx.env) {
+    let mut by_host: BTreeMap<&str, (u64, u64, String)> = BTreeMap::new();
+    for (host, from, is_noted) in status::at_risk(rows, vault, cx.env) {
         let day = from.to_zoned(vault.config().zone.clone()).date().to_string();
-        let entry = by_host.entry(host).or_insert_with(|| (0, day.clone()));
-        entry.0 += 1;
-        if day < entry.1 {
-            entry.1 = day;
-        }
+        let (count, missing, first) = by_host.entry(host).or_insert_with(|| (0, 0, day.clone()));
+        *count += 1;
+        *missing += u64::from(!is_noted);
+        *first = std::mem::take(first).min(day);
     }
-    for (host, (count, day)) in by_host {
-        let text = format!("{} of {host} may be deleted from {day} on: `cru import`", plural(count, "transcript"));
+    for (host, (count, missing, day)) in by_host {
+        let what = match missing {
+            0 => "each in a note; `cru status` says what keeps copies".to_owned(),
+            missing => format!("{missing} in no note: `cru import`"),
+        };
+        let text = format!("{} of {host} may be deleted from {day} on, {what}", plural(count, "transcript"));
         items.push(ReviewItem::new(ReviewKind::Transcripts, host, &day, &text, ""));
     }
 }

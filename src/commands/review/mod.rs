@@ -24,7 +24,7 @@ use crate::memory::review::{Mark, NOTE, ReviewItem};
 ///
 /// - completed sessions with writes after their last check
 ///
-/// - proposed lessons, readings and recipes, and words that an agent logged, or a person said twice, as a lesson
+/// - proposed lessons, readings and recipes, how many cases are proposed (`cru list cases`), and words that an agent logged, or a person said twice, as a lesson
 ///
 /// - questions that are open for a week
 ///

@@ -17,7 +17,8 @@ use crate::vault::{State, Vault};
 /// Pause a session, or close it as completed, failed or abandoned
 ///
 /// Steps that were begun and have no result are written as failed, and the totals are updated. `resume_point` names the phase to resume;
-/// where a session is closed, its note says what it came to.
+/// where a session is closed, its note says what it came to. What keeps a session private, from agents, pages and exports, is no
+/// status: put the property `export: false` into its note.
 #[derive(Debug, clap::Args)]
 pub struct Args {
     /// Its status from now on

@@ -77,9 +77,9 @@ pub(super) fn run(args: &Args, cx: &Context<'_>) -> Result<Box<dyn Output>> {
     }))
 }
 
-/// The transcripts that will be deleted within seven days: of which host, and from when on.
-pub(super) fn at_risk(rows: &[SessionRow], vault: &Vault, env: &Env) -> Vec<(&'static str, Timestamp)> {
-    Evidence::of(rows, vault, env).at_risk.into_iter().map(|it| (it.host, it.from)).collect()
+/// The transcripts that will be deleted within seven days: of which host, from when on, and whether they are in a note.
+pub(super) fn at_risk(rows: &[SessionRow], vault: &Vault, env: &Env) -> Vec<(&'static str, Timestamp, bool)> {
+    Evidence::of(rows, vault, env).at_risk.into_iter().map(|it| (it.host, it.from, it.session.is_some())).collect()
 }
 
 #[derive(Debug, Serialize)]

@@ -209,7 +209,7 @@ fn the_last_import_is_taken_back() {
     world.cru(&["import", "claude"]);
     let made = world.notes();
     let look = world.json(&["import", "--undo", "--dry-run"]);
-    assert_eq!((look["removed"].as_array().unwrap().len(), world.notes()), (2, made.clone()));
+    assert_eq!((look["removed"].as_array().unwrap().len(), world.notes()), (4, made.clone()));
 
     // A note that a person wrote in stays.
     let (path, text) = world.note();

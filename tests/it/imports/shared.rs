@@ -205,7 +205,7 @@ fn a_forgotten_session_is_never_imported() {
     let one = world.machine("one", "vault");
     let (said, ..) = one.cru(&["import", "--forget", OTHER]);
     assert!(said.contains(OTHER) && said.contains("--restore"), "{said}");
-    assert_eq!(one.import(&[]), json!({ "created": 1, "deleted": 1 }));
+    assert_eq!(one.import(&[]), json!({ "created": 1, "forgotten": 1 }));
     let note = one.note(SESSION);
     let name = note.file_stem().unwrap().to_str().unwrap().to_owned();
     let before = fs::read_to_string(&note).unwrap();
@@ -213,12 +213,12 @@ fn a_forgotten_session_is_never_imported() {
     assert!(said.contains(SESSION) && said.contains("stays as it is"), "{said}");
     let two = world.machine("two", "vault");
     two.transcript(SESSION, "Count the lighthouses", &["Eleven stand.", "Nine are lit.", "Two burn green."]);
-    assert_eq!(two.import(&[]), json!({ "deleted": 1, "grown": 1 }));
+    assert_eq!(two.import(&[]), json!({ "forgotten": 2 }));
     assert_eq!(fs::read_to_string(&note).unwrap(), before);
     fs::remove_file(&note).unwrap();
-    assert_eq!(two.import(&[]), json!({ "deleted": 2 }));
+    assert_eq!(two.import(&[]), json!({ "forgotten": 2 }));
     assert_eq!(two.import(&["--restore"]), json!({ "created": 2 }));
-    assert_eq!(one.import(&[])["deleted"], Value::Null);
+    assert_eq!(one.import(&[])["forgotten"], Value::Null);
     let (_, said, code) = one.cru(&["import", "--forget", "2026-11-20-no-such-note"]);
     assert!(code == Some(2) && said.contains("no session"), "{said}");
 }

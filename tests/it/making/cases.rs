@@ -402,7 +402,7 @@ fn counts_are_the_same_wherever_they_are_told() {
         (number(&notes["cases"]), number(&notes["cases"]))
     );
     assert_eq!(stats["report"]["kinds"], list["kinds"]);
-    for standing in ["proven", "proposed", "left_out"] {
+    for standing in ["accepted", "judged", "proven", "proposed", "left_out"] {
         assert_eq!(list["standing"][standing], notes["standing"][standing], "{standing}");
         let told = &stats["report"]["standing"][standing.replace('_', " ")];
         assert_eq!(list["standing"][standing], *told, "{standing}");
@@ -415,4 +415,16 @@ fn counts_are_the_same_wherever_they_are_told() {
     };
     let count = |standing: &str| list["standing"][standing].as_u64().unwrap_or_default();
     assert_eq!((rows(&[]), rows(&["--proposed"])), (count("proven"), count("proven") + count("proposed")));
+    // The review tells of them, and what a person accepts is called so wherever it is told.
+    let review = || said(&place.cru(&["review"]));
+    assert!(review().contains(&format!("{all} proposed cases of `cru learn`: `cru list cases`")), "{}", review());
+    let id =
+        list["cases"].as_array().unwrap().iter().find(|case| case["standing"] == "proposed").unwrap()["id"].as_str();
+    assert!(place.cru(&["review", "accept", id.unwrap()]).status.success());
+    let accepted = json(&["--dry-run"]);
+    assert_eq!(
+        (&accepted["standing"]["accepted"], &accepted["standing"]["proven"]),
+        (&1.into(), &list["standing"]["proven"])
+    );
+    assert!(review().contains(&format!("{} proposed cases", all - 1)), "{}", review());
 }

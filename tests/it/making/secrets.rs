@@ -436,6 +436,49 @@ fn names_of_secrets_stay_the_same() {
     assert_eq!(body(text), body(at_once.notes().values().next().unwrap()));
 }
 
+/// What one place of a session tells to be a secret is masked in all others, also before it and in its sub-agents.
+#[test]
+fn a_password_that_is_told_once_is_masked_everywhere() {
+    let world = World::new();
+    let odd = format!("{}.z", random(5, 10));
+    let none = json!({});
+    let prompt = |id: usize, text: &str| {
+        record("user", id, &json!({ "role": "user", "content": text }), &json!({ "cwd": "/p" }))
+    };
+    let ran = |id: usize, command: &str| {
+        [call(id, "Bash", &json!({ "command": command }), &none), answer(id + 1, id, &format!("as {odd}"), &none)]
+    };
+    let mut records = vec![prompt(1, &format!("log in with {odd} and write the first file"))];
+    records.extend(ran(2, &format!("plink -pw {odd} host ls")));
+    let path = world.input().join("s.jsonl");
+    write(&path, &records);
+    import(&world, fold::Options::default());
+    let text = || world.notes().into_values().collect::<String>();
+    assert!(text().contains(&odd), "nothing tells it yet: {}", text());
+    records.extend(ran(4, &format!("mysql --password='{odd}' -e x")));
+    records.extend(ran(6, &format!("echo {odd} | ssh host")));
+    write(&path, &records);
+    let report = import(&world, fold::Options::default());
+    assert_eq!(report.masked, BTreeMap::from([("password", 1)]));
+    let grown = text();
+    assert!(!grown.contains(&odd), "{grown}");
+    assert!(grown.contains("plink -pw [secret:password-1] host") && grown.contains("log in with [secret:password-1]"));
+    records.extend(ran(8, &format!("echo {odd}")));
+    write(&path, &records);
+    import(&world, fold::Options::default());
+    assert!(!text().contains(&odd) && text().contains("echo [secret:password-1]`"), "{}", text());
+    let steps = ["n-001", "n-003"].map(|step| cru(&world, &["show", step, "--full"]));
+    assert!(steps.iter().all(|step| step.contains("[secret:password-1]") && !step.contains(&odd)), "{steps:?}");
+    // What a person writes stays as it is, and is told with all places.
+    let (name, _) = world.notes().into_iter().next().unwrap();
+    let note = world.vault.root().join(name);
+    let mine = format!("{}\nMine: {odd}, password='{odd}'\n", fs::read_to_string(&note).unwrap());
+    files::put(&note, mine.as_bytes()).unwrap();
+    import(&world, fold::Options::default());
+    assert!(text().contains(&format!("Mine: {odd}")));
+    assert!(cru(&world, &["admin", "secrets"]).contains("2 secrets"));
+}
+
 #[test]
 fn what_an_older_note_says_stays_and_what_is_new_is_masked() {
     for forgotten in [false, true] {

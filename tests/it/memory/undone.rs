@@ -42,6 +42,25 @@ fn a_rename_of_another_session_is_the_last_thing() {
 }
 
 #[test]
+fn the_first_words_of_a_new_note() {
+    let lab = MemoryLab::new();
+    lab.ok(&["session", "start", "Work"]);
+    lab.ok(&["log", "note", "hello"]);
+    lab.wait(60);
+    lab.ok(&["log", "note", "more"]);
+    for _ in 0..2 {
+        lab.ok(&["undo"]);
+    }
+    let note = lab.note().1;
+    assert!(note.trim_end().ends_with("# Work"), "{note}");
+    // What is undone is still told, and comes back as the list names it.
+    let list: serde_json::Value = serde_json::from_str(&lab.ok(&["undo", "--list", "-f", "json"])).unwrap();
+    assert_eq!(list["writes"].as_array().map(Vec::len), Some(4), "{list}");
+    lab.ok(&["undo", "--write", &format!("r{}", list["writes"][0]["revision"])]);
+    assert!(lab.note().1.ends_with("\nhello\n"));
+}
+
+#[test]
 fn what_hooks_bring_in_is_passed_over() {
     let lab = MemoryLab::new();
     lab.prompt("s-1", "go");

@@ -29,7 +29,8 @@ impl Case {
             (Some(_), _) if self.fault.is_some() => self.fault,
             (Some(_), _) if matches!(&self.story, Story::Puzzle(it) if it.planned) => Some(Reason::Planned),
             (Some(_), _) if self.hides_change() => Some(Reason::ChangeUnknown),
-            (Some(_), _) if self.takes_shortcut() => Some(Reason::Shortcut),
+            (Some(_), _) if self.done().iter().any(Entry::takes_shortcut) => Some(Reason::Shortcut),
+            (Some(_), _) if self.bends_tests() => Some(Reason::Bent),
             (Some(_), _) if self.shows_picture() => Some(Reason::PictureUnknown),
             (Some(_), Kind::Puzzle) if self.evidence == Evidence::Rule && self.is_silent() => Some(Reason::Silent),
             (Some(_), Kind::Correction) if self.correction().is_some_and(|it| it.undone) => {

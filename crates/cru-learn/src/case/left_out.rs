@@ -61,6 +61,8 @@ cru_base::words! {
         Silent = "nothing says what was wrong",
         /// The check that passed was switched off.
         Shortcut = "a check was switched off",
+        /// What tests expect was changed and nothing else.
+        Bent = "only what tests expect was changed",
         /// The words show a picture that is not in the record.
         PictureUnknown = "the words show a picture that is not in the record",
         /// What was edited is not in the record, although the calls of its session are.

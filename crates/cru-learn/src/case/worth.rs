@@ -4,23 +4,9 @@ use crate::case::entry::Entry;
 use crate::case::{Case, Evidence, Story};
 
 cru_base::words! {
-    /// What an export makes of a case.
-    #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-    #[serde(rename_all = "snake_case")]
-    pub enum Standing {
-        /// The record proves its answer, or somebody vouches for it.
-        Proven = "proven",
-        /// A rule proposes it: exported where it is asked for.
-        Proposed = "proposed",
-        /// It has no answer, or one that the record shows to be wrong.
-        LeftOut = "left out",
-    }
-}
-
-cru_base::words! {
     /// How sure a case is, the surest first.
     #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-    #[serde(rename_all = "lowercase")]
+    #[serde(rename_all = "snake_case")]
     pub enum Grade {
         /// A person accepted it by itself, or wrote its parts anew.
         Accepted = "accepted",
@@ -28,8 +14,10 @@ cru_base::words! {
         Judged = "judged",
         /// The record alone proves that its check passed.
         Proven = "proven",
-        /// Nothing but a rule proposes it.
+        /// Nothing but a rule proposes it: exported where it is asked for.
         Proposed = "proposed",
+        /// It has no answer, or one that the record shows to be wrong.
+        LeftOut = "left out",
     }
 }
 
@@ -45,12 +33,8 @@ impl Case {
     }
 
     /// What an export makes of it.
-    pub fn standing(&self) -> Standing {
-        match (self.gap(), self.is_proven()) {
-            (Some(_), _) => Standing::LeftOut,
-            (None, true) => Standing::Proven,
-            (None, false) => Standing::Proposed,
-        }
+    pub fn standing(&self) -> Grade {
+        if self.gap().is_some() { Grade::LeftOut } else { self.grade() }
     }
 
     /// How the right answer is known: `later success`, `resolution`, `response`, `check passed`, `approved`, `reading`, or `""`
@@ -89,11 +73,10 @@ impl Case {
         }
     }
 
-    /// Whether facts alone prove the answer, or somebody vouches for it: a reading, a person, a check that passed, or the very
-    /// command that failed and worked at the first try behind something that was done, within its turn and without another failure.
+    /// Whether facts alone prove the answer: a check that passed, or the very command that failed and worked at the first try behind something that was done, within its turn and without another failure.
     /// An answer that deletes or discards something is left to whoever knows whether it should, and one whose files are changed again
     /// upon the person's next words, or whose plan says more than was done, may not be what they wanted. Everything else is a proposal.
-    pub fn is_proven(&self) -> bool {
+    fn is_proven(&self) -> bool {
         let by_facts = match &self.story {
             Story::Puzzle(it) => {
                 // Wrong turns are learned as well, and what a linter says is a matter of style.
@@ -106,8 +89,7 @@ impl Case {
             Story::Correction(_) | Story::Preference(_) => false,
             Story::Trajectory => true,
         };
-        let by_facts = by_facts && !self.unfinished && !self.done().iter().any(Entry::destroys);
-        by_facts || self.judged || self.accepted || self.edits.is_some() || self.evidence == Evidence::Reading
+        by_facts && !self.unfinished && !self.done().iter().any(Entry::destroys)
     }
 
     /// Whether nothing between is left out of the answer.

@@ -5,7 +5,7 @@
 //! like it is only known at the end; a text has a hole for that ([`Hole`]).
 
 use crate::case::left_out::{LeftOut, Reason};
-use crate::case::worth::{Grade, Standing};
+use crate::case::worth::Grade;
 use crate::case::{Case, Evidence, Fidelity, Kind};
 use crate::export::format::{Eval, Format, Options};
 use crate::export::hole::Hole;
@@ -65,7 +65,7 @@ pub(crate) struct Record {
     pub(crate) grade: Grade,
     /// Who found it.
     pub(crate) evidence: Evidence,
-    pub(crate) standing: Standing,
+    pub(crate) standing: Grade,
     pub(crate) fidelity: Fidelity,
     pub(crate) verified: bool,
     pub(crate) accepted: bool,
@@ -114,7 +114,7 @@ impl<'a> Drafter<'a> {
         let told = told(case);
         let standing = case.standing();
         let gap = case.gap().or_else(|| {
-            let proposed = standing == Standing::Proposed && !self.options.proposed;
+            let proposed = standing == Grade::Proposed && !self.options.proposed;
             proposed.then_some(Reason::Unproven)
         });
         let mut draft = Draft {

@@ -12,13 +12,13 @@ use cru_action::patch::FilePatch;
 use cru_action::{Action, Check, CheckKind, Verdict, is_scratch, verdict};
 
 impl Case {
-    /// Whether the answer switched a check off, or changed what tests expect and nothing else.
-    pub(crate) fn takes_shortcut(&self) -> bool {
+    /// Whether the answer changed what tests expect and nothing else.
+    pub(crate) fn bends_tests(&self) -> bool {
         let failed = match &self.story {
             Story::Puzzle(it) => it.step.as_ref(),
             _ => None,
         };
-        bends_tests(failed, self.done()) || self.done().iter().any(Entry::takes_shortcut)
+        bends_tests(failed, self.done())
     }
 }
 

@@ -309,14 +309,14 @@ fn what_a_later_success_proves() {
         found.iter().find(|case| case.kind() == Kind::Puzzle).map(Case::standing)
     };
     let (edit, again) = (("Edit pump/valve.c", "+1"), "Bash cd pump && make test 2>&1 | tail -5");
-    assert_eq!(standing(&[edit], again), Some(Standing::Proven));
+    assert_eq!(standing(&[edit], again), Some(Grade::Proven));
     let fails = format!("{again} ;; make lint");
-    assert_eq!(standing(&[edit], &fails), Some(Standing::Proposed), "another check fails at last");
-    assert_eq!(standing(&[edit], "Bash cd hose && make test"), Some(Standing::Proposed), "in another folder");
-    assert_eq!(standing(&[edit, ("Bash rm -rf pump/old", "done")], again), Some(Standing::Proposed), "it deletes");
+    assert_eq!(standing(&[edit], &fails), Some(Grade::Proposed), "another check fails at last");
+    assert_eq!(standing(&[edit], "Bash cd hose && make test"), Some(Grade::Proposed), "in another folder");
+    assert_eq!(standing(&[edit, ("Bash rm -rf pump/old", "done")], again), Some(Grade::Proposed), "it deletes");
     let formats = ("Bash cargo fmt", "1 file changed");
-    assert_eq!(standing(&[formats], again), Some(Standing::Proposed), "what was changed is not in the record");
-    assert_eq!(standing(&[("Bash npm install valve", "added 1 package")], again), Some(Standing::Proven));
+    assert_eq!(standing(&[formats], again), Some(Grade::Proposed), "what was changed is not in the record");
+    assert_eq!(standing(&[("Bash npm install valve", "added 1 package")], again), Some(Grade::Proven));
 }
 
 /// A check that passed says nothing of what the plan asks besides.
@@ -338,7 +338,7 @@ fn a_plan_that_was_not_carried_out_is_no_demonstration() {
         session.meta.open = open.iter().map(|point| (*point).to_owned()).collect();
         cases(&session).cases.iter().find(|case| case.kind() == Kind::Demonstration).map(Case::standing)
     };
-    assert_eq!(standing(&[]), Some(Standing::Proven));
-    assert_eq!(standing(&["not committed"]), Some(Standing::Proven));
-    assert_eq!(standing(&["not committed", "not run: make check"]), Some(Standing::Proposed));
+    assert_eq!(standing(&[]), Some(Grade::Proven));
+    assert_eq!(standing(&["not committed"]), Some(Grade::Proven));
+    assert_eq!(standing(&["not committed", "not run: make check"]), Some(Grade::Proposed));
 }

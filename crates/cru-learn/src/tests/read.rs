@@ -70,7 +70,7 @@ fn messages(row: &str, column: &str) -> Vec<String> {
 fn all_between_wrong_and_right_stands_between_them() {
     let case = made(Kind::Correction, &WANTED).unwrap();
     assert_eq!((case.evidence, case.reading.as_str(), case.gap()), (Evidence::Reading, "b3:1", None));
-    assert_eq!(case.standing(), Standing::Proven);
+    assert_eq!(case.standing(), Grade::Judged);
     assert_eq!(
         tables(&case),
         ["completion"],

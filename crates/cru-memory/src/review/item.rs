@@ -29,6 +29,8 @@ cru_base::words! {
         Reading = "reading",
         /// A recipe is proposed.
         Recipe = "recipe",
+        /// Cases of `cru learn` that nobody has decided about.
+        Cases = "cases",
         /// A question is open for a week.
         Question = "question",
         /// A bookmark leads nowhere.

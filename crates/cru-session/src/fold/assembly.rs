@@ -13,6 +13,7 @@ use crate::agent_table;
 use crate::cursor::Cursor;
 use crate::detail::Level;
 use crate::event::Usage;
+use crate::mask::Masks;
 use crate::open::{OpenPoint, open_points};
 use crate::source::Consumed;
 use crate::words::title;
@@ -25,12 +26,17 @@ pub(super) fn phase_id(index: usize) -> String {
 }
 
 /// Takes out what the steps wrote.
-fn patches(steps: &mut [step::StepDraft]) -> Vec<DraftPatch> {
+fn patches(steps: &mut [step::StepDraft], masks: &Masks) -> Vec<DraftPatch> {
     let mut patches = Vec::new();
     for draft in steps {
         let (id, time) = (draft.step.id.clone().unwrap_or_default(), draft.step.time);
         let written = std::mem::take(&mut draft.written).into_iter();
-        patches.extend(written.map(|it| DraftPatch { step: id.clone(), time, path: it.path, diff: it.diff }));
+        patches.extend(written.map(|it| DraftPatch {
+            step: id.clone(),
+            time,
+            path: it.path,
+            diff: masks.known(&it.diff).into_owned(),
+        }));
     }
     patches
 }
@@ -115,7 +121,7 @@ impl Fold {
         };
         let summary = top::body(&told, &all_open, &steps);
         // What the host shows of a change is counted above.
-        let patches = patches(&mut steps);
+        let patches = patches(&mut steps, &masks);
         let open = open.iter().map(OpenPoint::as_property).collect();
         let mut steps: Vec<Option<step::StepDraft>> = steps.into_iter().map(Some).collect();
         let mut page = Page::default();

@@ -148,8 +148,12 @@ pub(super) enum Last {
 
 impl Fold {
     /// A stream that begins. `host` is the importer's, `claude-code`.
-    pub fn new(mut header: Header, host: &str, options: Options) -> Self {
-        let mut masks = Masks::default();
+    pub fn new(header: Header, host: &str, options: Options) -> Self {
+        Self::with_masks(header, host, options, Masks::default())
+    }
+
+    /// The same with what is known of its secrets ([`Masks::with_hindsight`]).
+    pub fn with_masks(mut header: Header, host: &str, options: Options, mut masks: Masks) -> Self {
         if !options.no_redact {
             masks.header(&mut header);
         }
@@ -166,6 +170,11 @@ impl Fold {
     /// What was told of the stream before its first event.
     pub fn header(&self) -> &Header {
         &self.header
+    }
+
+    /// Its secrets so far.
+    pub const fn masks(&self) -> &Masks {
+        &self.masks
     }
 
     /// Id of the step that a call became, as [`Fold::finish`] gives it. `None` for a call that is no step.

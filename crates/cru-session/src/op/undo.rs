@@ -181,7 +181,8 @@ fn take_back(bytes: &[u8], at: usize, change: &Change) -> Vec<u8> {
 /// Where the inserted bytes stand now, and whether just where they were put.
 fn find(bytes: &[u8], change: &Change) -> Result<(usize, bool), UndoError> {
     let Change { at, inserted, before, after, .. } = change;
-    let whole = [before.as_slice(), inserted, after].concat();
+    let before = standing(bytes, before);
+    let whole = [before, inserted, after].concat();
     let here = at.checked_sub(before.len());
     let alone = before.is_empty() || after.is_empty();
     // At the ends of the text little or nothing stands around it, and the end itself is part of the place.
@@ -201,7 +202,7 @@ fn find(bytes: &[u8], change: &Change) -> Result<(usize, bool), UndoError> {
     }
     let wanted = [
         (whole, before.len()),
-        ([before.as_slice(), inserted].concat(), before.len()),
+        ([before, inserted].concat(), before.len()),
         ([inserted.as_slice(), after].concat(), 0),
         (inserted.clone(), 0),
     ];
@@ -236,6 +237,13 @@ fn find(bytes: &[u8], change: &Change) -> Result<(usize, bool), UndoError> {
         }
     }
     Err(UndoError::Edited(shown(if inserted.is_empty() { &change.removed } else { inserted })))
+}
+
+/// What stood before a change; without the properties where it is there no more: each write changes the revision among them.
+fn standing<'a>(bytes: &[u8], before: &'a [u8]) -> &'a [u8] {
+    let ends = [b"\n---\n".as_slice(), b"\n---\r\n"];
+    let end = ends.into_iter().filter_map(|end| memmem::rfind(before, end)).max();
+    end.filter(|_| memmem::find(bytes, before).is_none()).map_or(before, |end| &before[end..])
 }
 
 /// Where the properties of a note end that has none of the name that the change took out; 0 where it took out no property.
@@ -320,6 +328,20 @@ mod tests {
         let edited = after.replace("End.", &format!("End.\n\n{}", one.replace("ok", "mine")));
         let undone = String::from_utf8(undo(edited.as_bytes(), &all).unwrap()).unwrap();
         assert_eq!((undone.matches("^n-001").count(), undone.matches("mine").count()), (1, 1), "{undone}");
+    }
+
+    #[test]
+    fn the_first_words_of_a_note_stand_behind_properties_that_have_changed() {
+        for (line, title) in [("\n", "# T\n"), ("\r\n", "# T\n"), ("\n", "")] {
+            let text = |cursor: &str, words: &str| {
+                format!("---\nstatus: active\ncru_cursor: {cursor}\n---\n{title}{words}").replace('\n', line)
+            };
+            let words = "\nhello\n";
+            let change = set(&text("\"r1 0 - -\"", ""), &words.replace('\n', line), "", "");
+            let undone = |text: &str| undo(text.as_bytes(), std::slice::from_ref(&change)).map(String::from_utf8);
+            assert_eq!(undone(&text("r2 0 - - f5ef2079:2", words)), Ok(Ok(text("r2 0 - - f5ef2079:2", ""))));
+            assert!(matches!(undone(&text("r2 0", "\nhello to Ann\n")), Err(UndoError::Edited(_))));
+        }
     }
 
     #[test]

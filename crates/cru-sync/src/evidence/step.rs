@@ -58,10 +58,17 @@ impl Transcripts {
         let pointer = Pointer::of(&session.meta);
         let files = self.files(pointer).zip(pointer.host_session);
         let Some(((importer, files), wanted)) = files else { return HashMap::new() };
-        let calls = Calls { wanted, host: importer.host(), fold: None, ids: Vec::new() };
-        let mut every = Every { calls, masks: Masks::default(), told: HashMap::new() };
-        let read = (importer.read)(&self.bundle(&files), &mut every);
-        let (Ok(()), Some((_, fold))) = (read, every.calls.fold) else { return HashMap::new() };
+        let bundle = self.bundle(&files);
+        let pass = |masks: Masks| {
+            let calls = Calls { masks: masks.clone(), ..Calls::of(wanted, importer.host()) };
+            let mut every = Every { calls, masks, told: HashMap::new() };
+            (importer.read)(&bundle, &mut every).ok()?;
+            Some((every.calls.fold.take()?.1, every))
+        };
+        let Some((mut fold, mut every)) = pass(Masks::default()) else { return HashMap::new() };
+        if let Some(again) = fold.masks().with_hindsight([].into_iter()).and_then(pass) {
+            (fold, every) = again;
+        }
         let steps = steps_of(fold, every.calls.ids, session);
         steps.into_iter().filter_map(|(call, step)| Some((step, every.told.remove(&call)?))).collect()
     }
@@ -73,16 +80,23 @@ impl Transcripts {
         let (Some(_), Some(wanted)) = (known, pointer.host_session) else { return Ok(Err(Missing::Unnamed)) };
         let Some((importer, files)) = self.files(pointer) else { return Ok(Err(Missing::Gone)) };
         let bundle = self.bundle(&files);
-        let mut first = Calls { wanted, host: importer.host(), fold: None, ids: Vec::new() };
-        (importer.read)(&bundle, &mut first)?;
-        let Some((_, fold)) = first.fold else { return Ok(Err(Missing::NotInIt)) };
-        let steps = steps_of(fold, first.ids, session);
+        let pass = |masks: Masks| -> Result<Option<(Fold, Vec<String>)>> {
+            let mut calls = Calls { masks, ..Calls::of(wanted, importer.host()) };
+            (importer.read)(&bundle, &mut calls)?;
+            Ok(calls.fold.map(|(_, fold)| (fold, calls.ids)))
+        };
+        let Some((mut fold, mut ids)) = pass(Masks::default())? else { return Ok(Err(Missing::NotInIt)) };
+        let hindsight = fold.masks().with_hindsight([].into_iter());
+        if let Some(again) = hindsight.clone().map(pass).transpose()?.flatten() {
+            (fold, ids) = again;
+        }
+        let steps = steps_of(fold, ids, session);
         let calls: HashSet<String> = steps.into_iter().filter(|(_, step)| step == id).map(|(call, _)| call).collect();
         if calls.is_empty() {
             return Ok(Err(Missing::NotInIt));
         }
         let whole = Whole { from_copy: files.kept.is_some(), ..Whole::default() };
-        let masks = (!no_redact).then(Masks::default);
+        let masks = (!no_redact).then(|| hindsight.unwrap_or_default());
         let mut second = Picked { wanted, calls, key: None, masks, file: PathBuf::new(), line: 0, whole, found: false };
         (importer.read)(&bundle, &mut second)?;
         if second.found {
@@ -114,14 +128,22 @@ fn steps_of(fold: Fold, calls: Vec<String>, session: &Session) -> Vec<(String, S
 struct Calls<'a> {
     wanted: &'a str,
     host: &'static str,
+    masks: Masks,
     fold: Option<(StreamKey, Fold)>,
     ids: Vec<String>,
+}
+
+impl<'a> Calls<'a> {
+    fn of(wanted: &'a str, host: &'static str) -> Self {
+        Self { wanted, host, masks: Masks::default(), fold: None, ids: Vec::new() }
+    }
 }
 
 impl Sink for Calls<'_> {
     fn open(&mut self, header: Header) {
         if self.fold.is_none() && header.key.to_string() == self.wanted {
-            self.fold = Some((header.key.clone(), Fold::new(header, self.host, Options::default())));
+            let (key, masks) = (header.key.clone(), std::mem::take(&mut self.masks));
+            self.fold = Some((key, Fold::with_masks(header, self.host, Options::default(), masks)));
         }
     }
 

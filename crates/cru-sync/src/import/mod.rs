@@ -312,7 +312,7 @@ fn list_missing<'a>(
     restore: bool,
 ) {
     let had_note = |row: &&SessionReport| match row.outcome {
-        Outcome::Updated | Outcome::Unchanged | Outcome::Deleted => true,
+        Outcome::Updated | Outcome::Unchanged | Outcome::Deleted | Outcome::Forgotten => true,
         // Without a name somebody else's note is in its place, and its own is still to be made.
         Outcome::Grown => row.note.is_some(),
         _ => false,

@@ -127,9 +127,8 @@ impl Plan {
                 report.outcome = *outcome;
             } else if ground.imported.is_forgotten(&host) && !ground.restore {
                 let head = existing.find(&host, draft.session.meta.cursor.as_deref());
-                report.outcome = if head.is_some() { Outcome::Grown } else { Outcome::Deleted };
+                report.outcome = Outcome::Forgotten;
                 report.note = head.map(|head| head.path.to_string());
-                report.detail = Some("`cru import --forget` named it".to_owned());
             } else if let Some(head) = existing.find(&host, draft.session.meta.cursor.as_deref()) {
                 report.note = Some(head.path.to_string());
                 let mut rewritten = None;

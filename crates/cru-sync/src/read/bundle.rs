@@ -11,6 +11,7 @@ use jiff::Timestamp;
 use cru_base::text::fold_whitespace;
 use cru_session::event::{Event, EventKind, SessionFact, StreamKey};
 use cru_session::fold::{Draft, Fold, Options};
+use cru_session::mask::Masks;
 use cru_session::source::{Account, Bounds, Bundle, Consumed, Header, Importer, Sink};
 
 /// What a bundle gave.
@@ -80,24 +81,37 @@ pub(crate) type Asked<'a> = &'a dyn Fn(&StreamKey) -> Options;
 
 /// Reads a bundle and folds its streams.
 pub(crate) fn read(importer: &Importer, bundle: &Bundle, options: Asked<'_>, before: BeforeRead<'_>) -> Bundled {
-    let mut collector = Collector {
-        host: importer.host(),
-        options,
-        before,
-        open: BTreeMap::new(),
-        consumed: BTreeMap::new(),
-        ended: BTreeMap::new(),
-        touched: BTreeSet::new(),
-        accounts: Vec::new(),
-        version: None,
-        now: LineNow::default(),
-        words: BTreeMap::new(),
-        calls: BTreeMap::new(),
+    let pass = |known| {
+        let mut collector = Collector {
+            host: importer.host(),
+            options,
+            before,
+            known,
+            open: BTreeMap::new(),
+            consumed: BTreeMap::new(),
+            ended: BTreeMap::new(),
+            touched: BTreeSet::new(),
+            accounts: Vec::new(),
+            version: None,
+            now: LineNow::default(),
+            words: BTreeMap::new(),
+            calls: BTreeMap::new(),
+        };
+        let failed = (importer.read)(bundle, &mut collector).err().map(|error| {
+            let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
+            format!("{error}{cause}")
+        });
+        (collector, failed)
     };
-    let failed = (importer.read)(bundle, &mut collector).err().map(|error| {
-        let cause = std::error::Error::source(&error).map(|cause| format!(": {cause}")).unwrap_or_default();
-        format!("{error}{cause}")
-    });
+    let (mut collector, mut failed) = pass(BTreeMap::new());
+    // What stood before the place that tells a secret was taken in already.
+    let folds = || collector.open.values().map(Fold::masks);
+    let hindsight = |fold: &Fold| fold.masks().with_hindsight(folds());
+    let known: BTreeMap<_, _> =
+        collector.open.iter().filter_map(|(key, fold)| Some((key.clone(), hindsight(fold)?))).collect();
+    if failed.is_none() && !known.is_empty() {
+        (collector, failed) = pass(known);
+    }
     collector.finish(bundle, failed.as_deref())
 }
 
@@ -106,6 +120,8 @@ struct Collector<'a> {
     host: &'static str,
     options: Asked<'a>,
     before: BeforeRead<'a>,
+    /// Secrets of the streams, where they were read before.
+    known: BTreeMap<StreamKey, Masks>,
     open: BTreeMap<StreamKey, Fold>,
     consumed: BTreeMap<StreamKey, Consumed>,
     /// Where a stream's note ended.
@@ -202,7 +218,9 @@ impl Sink for Collector<'_> {
         if let Some(limit) = self.before.listen.filter(|_| !self.words.contains_key(&header.key)) {
             self.words.insert(header.key.clone(), StreamWords::new(header.clone(), host, limit));
         }
-        self.open.entry(header.key.clone()).or_insert_with(|| Fold::new(header, host, options));
+        let (key, known) = (header.key.clone(), self.known.get(&header.key));
+        let fold = || Fold::with_masks(header, host, options, known.cloned().unwrap_or_default());
+        self.open.entry(key).or_insert_with(fold);
     }
 
     fn bounds(&self, key: &StreamKey) -> Bounds {

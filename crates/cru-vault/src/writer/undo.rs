@@ -67,7 +67,12 @@ const OF_HOST: &str = "flush";
 impl Past {
     /// Whether a person, or an agent with a command, did it, and it stands.
     pub fn may_be_meant(&self) -> bool {
-        !self.undone && !self.is_undo && self.label != OF_HOST
+        !self.undone && !self.is_undo && !self.is_of_host()
+    }
+
+    /// Whether it brought in what a host did.
+    pub fn is_of_host(&self) -> bool {
+        self.label == OF_HOST
     }
 }
 

@@ -9,7 +9,7 @@ use crate::base::text::{plural, sanitise};
 use crate::commands::View;
 use crate::commands::output::style::{self, paint};
 use crate::commands::output::{Align, Cell, PlainOutput, Table};
-use crate::learn::{Case, Extraction, Kind, LeftOut, Standing};
+use crate::learn::{Case, Extraction, Grade, Kind, LeftOut};
 
 /// What there is, without an export.
 #[derive(Debug, Serialize)]
@@ -18,7 +18,7 @@ pub(super) struct CaseTable {
     /// Cases by kind.
     kinds: BTreeMap<&'static str, usize>,
     /// Cases by what an export makes of them.
-    standing: BTreeMap<Standing, usize>,
+    standing: BTreeMap<Grade, usize>,
     cases: Vec<CaseLine>,
     left_out: Vec<LeftOut>,
 }
@@ -34,7 +34,7 @@ struct CaseLine {
     block: String,
     /// How the answer is known: `later success`, `resolution`, `response`, or empty.
     answer_from: &'static str,
-    standing: Standing,
+    standing: Grade,
     verified: bool,
     rule: &'static str,
     /// Things done in the answer.
@@ -138,7 +138,7 @@ impl PlainOutput for CaseTable {
             told(&self.standing),
         );
         left_out(&mut text, &self.left_out);
-        if self.standing.keys().any(|standing| *standing != Standing::LeftOut) {
+        if self.standing.keys().any(|standing| *standing != Grade::LeftOut) {
             text.push_str("\nNext: `cru session learn` writes them as notes to review, `--export jsonl -o DIR` rows to train on,\n`--export puzzle -o DIR` samples to evaluate with.\n");
         }
         text
@@ -146,7 +146,7 @@ impl PlainOutput for CaseTable {
 }
 
 /// Cases by what an export makes of them.
-pub(super) fn standing(cases: &[Case]) -> BTreeMap<Standing, usize> {
+pub(super) fn standing(cases: &[Case]) -> BTreeMap<Grade, usize> {
     let mut standing = BTreeMap::new();
     for case in cases {
         *standing.entry(case.standing()).or_default() += 1;
@@ -154,9 +154,10 @@ pub(super) fn standing(cases: &[Case]) -> BTreeMap<Standing, usize> {
     standing
 }
 
-/// `3 proven, 2 proposed, 1 left out`.
-pub(super) fn told(standing: &BTreeMap<Standing, usize>) -> String {
-    let parts = standing.iter().map(|(standing, count)| format!("{count} {}", standing.as_str()));
+/// `3 proven, 2 proposed, 1 left out of exports`.
+pub(super) fn told(standing: &BTreeMap<Grade, usize>) -> String {
+    let of = |it: &Grade| if *it == Grade::LeftOut { " of exports" } else { "" };
+    let parts = standing.iter().map(|(it, count)| format!("{count} {}{}", it.as_str(), of(it)));
     parts.collect::<Vec<_>>().join(", ")
 }
 
@@ -166,7 +167,7 @@ pub(super) fn left_out(text: &mut String, left_out: &[LeftOut]) {
     if left_out.is_empty() {
         return;
     }
-    text.push_str("\nLeft out:\n");
+    text.push_str("\nLeft out of exports:\n");
     for (reason, count) in LeftOut::counts(left_out) {
         let _ = writeln!(text, "  {count} {}", paint(style::WARN, &reason));
         let mut of_reason = left_out.iter().filter(|it| it.reason.as_str() == reason);

@@ -36,7 +36,7 @@ use crate::vault::{Catalog, Vault};
 /// listed with the reason, and left out of what needs one. Sessions with `export: false` or the tag `no-train` stay out.
 ///
 /// Without `--export` it writes a note for each case under `cases/`, for a person to read, edit, accept or reject
-/// (`cru review`). An export takes the cases that the record alone proves (work whose check passed, failures recovered in
+/// (`cru list cases`, `cru review accept ID`). An export takes the cases that the record alone proves (work whose check passed, failures recovered in
 /// their turn), those that a person accepted, as edited, and those that a reader found good; `--proposed` takes the
 /// others too. A passed check does not make work right: have cases judged before you train (`cru read c:`). What is
 /// judged weak or harmful stays out.

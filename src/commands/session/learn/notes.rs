@@ -84,6 +84,11 @@ impl Reviews {
         self.by_id.get(id).map(|at| &self.notes[*at])
     }
 
+    /// How many nobody has decided about.
+    pub(in crate::commands) fn proposed(&self) -> u64 {
+        self.notes.iter().filter(|review| review.status == ReviewStatus::Proposed).count() as u64
+    }
+
     /// Whether a person deleted the note of a case.
     fn deleted(&self, id: &str) -> bool {
         self.written.contains(id) && !self.by_id.contains_key(id)

@@ -11,7 +11,7 @@ use super::notes::{Fate, Reviews};
 use crate::base::text::plural;
 use crate::commands::output::style::{self, paint};
 use crate::commands::{PlainOutput, View};
-use crate::learn::{Extraction, LeftOut, Standing};
+use crate::learn::{Extraction, Grade, LeftOut};
 
 /// Notes that were written, and those that were left alone.
 #[derive(Debug, Serialize)]
@@ -19,7 +19,7 @@ pub(super) struct Reviewed {
     schema: u32,
     cases: usize,
     /// Cases by what an export makes of them.
-    standing: BTreeMap<Standing, usize>,
+    standing: BTreeMap<Grade, usize>,
     fates: BTreeMap<Fate, usize>,
     written: Vec<PathBuf>,
     statuses: BTreeMap<&'static str, usize>,
