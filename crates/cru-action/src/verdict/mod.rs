@@ -63,6 +63,7 @@ pub enum Shown<'a> {
 
 /// One call that ran one or more checks, and what the record has of it.
 #[derive(Clone, Copy, Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "independent facts of a call")]
 pub struct CheckRun<'a> {
     /// The words of each check, in the order of the call: `["cargo", "test", "-p", "x"]`. Empty where unknown.
     pub commands: &'a [&'a [&'a str]],

@@ -37,19 +37,8 @@ const BY_PERSON: &str = "Shell";
 const COMMIT: &str = "commit";
 
 /// Tools that only keep the task list, which the `tasks` fence shows as it now is.
-const TASK_TOOLS: &[&str] = &[
-    "TaskCreate",
-    "TaskGet",
-    "TaskList",
-    "TaskUpdate",
-    "TodoRead",
-    "TodoWrite",
-    "todo_write",
-    "todoread",
-    "todowrite",
-    "update_plan",
-    "write_todos",
-];
+const TASK_TOOLS: &str =
+    "TaskCreate TaskGet TaskList TaskUpdate TodoRead TodoWrite todo_write todoread todowrite update_plan write_todos";
 
 /// Bytes of the largest diff of a file that is kept, and of all diffs of a stream.
 const DIFF: usize = 1 << 20;
@@ -213,7 +202,7 @@ impl Steps {
     /// Takes in a call; gives the step's index, or `None` for one that only keeps the task list.
     pub(super) fn call(&mut self, call: &Call<'_>, time: Option<Timestamp>) -> Option<usize> {
         let tool = tool_name(&call.tool);
-        if TASK_TOOLS.contains(&tool.as_str()) {
+        if TASK_TOOLS.split(' ').any(|it| it == tool) {
             self.silent.insert(call.id.clone().into_owned());
             self.early.remove(call.id.as_ref());
             return None;
