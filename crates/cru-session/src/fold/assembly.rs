@@ -63,7 +63,12 @@ impl Fold {
         } = self;
         // A compaction that nothing follows yet.
         entries.extend(boundary.into_iter().flat_map(|it| it.items).map(NoteEntry::item));
-        let waits = steps.open_from(steps_at_reply);
+        let status = match last {
+            Last::ApiError => Status::Failed,
+            Last::Interrupt | Last::BrokenOff => Status::Abandoned,
+            Last::Work if steps.open_from(steps_at_reply) => Status::Abandoned,
+            Last::Work => Status::Completed,
+        };
         // A sub-agent of which nothing says what it is.
         let role = header.agent.as_deref().or_else(|| header.key.agent.as_ref().map(|_| "agent"));
         let subagent = role.map(|name| Agent { name: place::agent_name(name), version: None });
@@ -89,8 +94,7 @@ impl Fold {
         let project = facts.project.as_deref().or(facts.cwd.as_deref()).map(|cwd| place::shorten(cwd, home));
         let live = tasks.live();
         let reply = facts.naming.last_reply();
-        let later = steps.get(steps_at_reply..).unwrap_or_default();
-        let ended = last == Last::Work && later.iter().all(step::StepDraft::is_by_person) && !reply.is_empty();
+        let ended = last == Last::Work && steps_at_reply == steps.len() && !reply.is_empty();
         let (asked, more) = facts.naming.asked();
         let told = top::Told {
             asked: asked.or(header.task.as_deref()),
@@ -109,11 +113,6 @@ impl Fold {
             project: project.as_deref(),
         };
         let open = top::open_points(&told, &steps);
-        let status = match last {
-            Last::ApiError => Status::Failed,
-            Last::Work if !waits && !open.iter().any(|it| matches!(it, OpenPoint::Unfinished(_))) => Status::Completed,
-            _ => Status::Abandoned,
-        };
         let all_open = {
             let open = open.iter().map(OpenPoint::as_property).collect();
             let preface = vec![Item::Tasks(Tasks { tasks: live.clone(), ..Tasks::default() })];

@@ -124,13 +124,6 @@ pub(super) struct StepDraft {
     limit_ms: Option<u64>,
 }
 
-impl StepDraft {
-    /// Whether a person had the shell run it.
-    pub(super) fn is_by_person(&self) -> bool {
-        self.step.tool == BY_PERSON
-    }
-}
-
 /// The commits of steps that stand at the end: without those that a later step amended, or took back by setting the
 /// branch back.
 pub(super) fn standing_commits(steps: &[StepDraft]) -> Vec<&MadeCommit> {
