@@ -40,7 +40,9 @@ pub(super) fn run(words: &[String], args: &StepOptions, cx: &Context<'_>) -> Res
     let (vault, catalog) = reading::vault_with_catalog(cx)?;
     let is_session = |word: &str| !reference::names_step(word) && catalog.session(word, &vault, cx.env).is_ok();
     let (session, steps) = match words {
-        [first, steps @ ..] if steps.iter().all(|it| reference::names_step(it)) && is_session(first) => {
+        [first, steps @ ..]
+            if !steps.is_empty() && steps.iter().all(|it| reference::names_step(it)) && is_session(first) =>
+        {
             (Some(first.clone()), steps)
         }
         [steps @ .., last] if !steps.is_empty() && !reference::names_step(last) => (Some(last.clone()), steps),
