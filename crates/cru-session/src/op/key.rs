@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::conflict::{self, Conflict, Where};
 use super::run::{Mode, Outcome, Run};
 use super::{Op, value};
-use crate::render::KEYS;
+use crate::render::{FIRST_KEYS, KEYS};
 use cru_note::edit::{self, EditError};
 use cru_note::frontmatter::{self, Value, emit, split};
 
@@ -52,7 +52,12 @@ pub(super) fn set(
         }
     }
     let patch = match &wanted {
-        Some(value) => edit::set_key_at(&text, key, value, &KEYS),
+        Some(value) => {
+            // Keys of other names stand before what programs need, as in a new note.
+            let (first, last) = KEYS.split_at(FIRST_KEYS);
+            let other: &[&str] = if KEYS.contains(&key) { &[] } else { &[key] };
+            edit::set_key_at(&text, key, value, &[first, other, last].concat())
+        }
         None => edit::remove_key(&text, key),
     };
     match patch {

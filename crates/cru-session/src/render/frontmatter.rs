@@ -40,13 +40,15 @@ pub const KEYS: [&str; 30] = [
     "cru_cursor",
 ];
 
+/// How many of them stand before keys of other names.
+pub const FIRST_KEYS: usize = KEYS.len() - 8;
+
 /// The block with both `---` lines. Empty values are left out; `type` is always `session` unless it says otherwise.
 pub fn frontmatter(meta: &Meta) -> String {
     let known = |keys: &[&'static str]| -> Vec<(&str, Value)> {
         keys.iter().filter_map(|key| Some((*key, value(meta, key)?))).collect()
     };
-    // How many of them stand behind keys of other names.
-    let (first, last) = KEYS.split_at(KEYS.len() - 8);
+    let (first, last) = KEYS.split_at(FIRST_KEYS);
     let more = meta.more.iter().filter(|(key, _)| !KEYS.contains(key)).map(|(key, value)| (key, value.clone()));
     let entries: Vec<(&str, Value)> = known(first).into_iter().chain(more).chain(known(last)).collect();
     format!("---\n{}---\n", emit(&entries))

@@ -20,7 +20,7 @@ use cru_note::edit::SEPARATOR;
 use cru_note::{BlockKind, Note};
 
 pub use callout::callout;
-pub use frontmatter::{KEYS, frontmatter};
+pub use frontmatter::{FIRST_KEYS, KEYS, frontmatter};
 pub use label::agent;
 
 /// The line above a run of steps.

@@ -20,12 +20,14 @@ const MAX_ORIGIN: usize = 12;
 
 /// The workflow of the kept columns, and their titles.
 pub(super) fn workflow(kept: &[&Column], made: &[Workflow], total: usize) -> (Workflow, Vec<String>) {
-    let mut workflow = Workflow::default();
-    workflow.title = shared_title(made.iter().map(|it| it.title.as_str()))
-        .unwrap_or_else(|| format!("What {} share", plural(total as u64, "session")));
-    workflow.sources = made.iter().flat_map(|it| it.sources.iter().cloned()).collect();
-    workflow.goals = goals(made);
-    workflow.checks = checks(made);
+    let title = shared_title(made.iter().map(|it| it.title.as_str()));
+    let mut workflow = Workflow {
+        title: title.unwrap_or_else(|| format!("What {} share", plural(total as u64, "session"))),
+        sources: made.iter().flat_map(|it| it.sources.iter().cloned()).collect(),
+        goals: goals(made),
+        checks: checks(made),
+        ..Workflow::default()
+    };
     let mut data = MergedNames::default();
     let mut titles: Vec<String> = Vec::new();
     let mut taken: BTreeSet<String> = BTreeSet::new();
@@ -169,7 +171,9 @@ impl SharedWords {
         let mut said = HashMap::new();
         for step in members {
             let own: BTreeSet<String> = step.parts.iter().filter_map(Self::words).collect();
-            own.into_iter().for_each(|words| *said.entry(words).or_insert(0) += 1);
+            for words in own {
+                *said.entry(words).or_insert(0) += 1;
+            }
         }
         Self(said)
     }
