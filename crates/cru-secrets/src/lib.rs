@@ -51,7 +51,7 @@ pub struct Found {
 pub fn find_all(text: &str) -> Vec<Found> {
     let mut all = find(text);
     let known = all.len();
-    let secret = |found: &Found| text.get(found.range.clone()).filter(|secret| password::is_telling(secret));
+    let secret = |found: &Found| text.get(found.range.clone()).filter(|secret| is_known_by_place(secret));
     let (secrets, rules): (Vec<&str>, Vec<&'static str>) =
         all.iter().filter_map(|found| Some((secret(found)?, found.rule))).unzip();
     let Some(search) = search_for(&secrets) else { return all };
@@ -63,6 +63,12 @@ pub fn find_all(text: &str) -> Vec<Found> {
     }
     all.sort_by_key(|found| found.range.start);
     all
+}
+
+/// Whether a secret is one wherever it stands, and no rule finds it there.
+fn is_known_by_place(secret: &str) -> bool {
+    let is_found = || find(secret).first().is_some_and(|found| found.range == (0..secret.len()));
+    password::is_unmistakable(secret) && !is_found()
 }
 
 /// What finds each of these; none for none.

@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, HashMap};
 use aho_corasick::AhoCorasick;
 use serde_json::Value;
 
-use super::{masked, password, search_for};
+use super::{is_known_by_place, masked, search_for};
 use cru_base::text::sanitise;
 
 /// What stands for the secrets of a session.
@@ -44,11 +44,8 @@ impl Masks {
             let rule = name.rsplit_once('-').map_or(name.as_str(), |(rule, _)| rule);
             names.entry(secret.clone()).or_insert_with(|| format!("{rule}]"));
         }
-        let (secrets, shown): (Vec<_>, Vec<_>) = names
-            .iter()
-            .filter(|(secret, _)| password::is_telling(secret))
-            .map(|(a, b)| (a.clone(), b.clone()))
-            .unzip();
+        let (secrets, shown): (Vec<_>, Vec<_>) =
+            names.iter().filter(|(secret, _)| is_known_by_place(secret)).map(|(a, b)| (a.clone(), b.clone())).unzip();
         let anywhere = Some((search_for(&secrets)?, shown));
         Some(Self { names, anywhere, ..self.clone() })
     }

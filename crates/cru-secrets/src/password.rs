@@ -6,7 +6,7 @@ use super::assignment::{Assignment, Sign, is_code, is_plain_word, is_sentence, w
 use super::letters::is_wordlike;
 use super::text::Text;
 use super::words::{MADE_BY, ORDINARY};
-use super::{allow, find, prefix};
+use super::{allow, prefix};
 
 /// `password=…`
 pub(crate) fn password(text: &Text<'_>, found: &Assignment<'_>) -> Option<Range<usize>> {
@@ -86,11 +86,10 @@ fn is_odd(word: &[u8]) -> bool {
     !made && !example && !allow::is_path(word) && (is_one || is_drawn(word))
 }
 
-/// Whether a value that was told to be a secret is so long and odd that it is one wherever it stands, and no rule finds it there.
-pub(crate) fn is_telling(secret: &str) -> bool {
-    let is_found = || find(secret).first().is_some_and(|found| found.range == (0..secret.len()));
+/// Whether a value that was told to be a secret is so long and odd that it is one wherever it stands.
+pub(crate) fn is_unmistakable(secret: &str) -> bool {
     // Shorter ones stand in other words by chance.
-    secret.len() >= 8 && !secret.contains('\n') && is_odd(without_end(secret.as_bytes())) && !is_found()
+    secret.len() >= 8 && !secret.contains('\n') && is_odd(without_end(secret.as_bytes()))
 }
 
 /// `PASSWORD`, `$pass`, `ADMIN_PASSWORD`: a name for a value.

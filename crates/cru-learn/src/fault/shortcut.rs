@@ -53,27 +53,20 @@ fn bends_tests(failed: Option<&Entry>, done: &[Entry]) -> bool {
     failing.is_some() && alters_expectations(&changes)
 }
 
-/// A file that a step changed.
-struct ChangedFile {
-    path: String,
-    /// Whether an expectation that stood in it may be another one or gone.
-    alters: bool,
-}
-
 impl Entry {
-    /// The files that a step changed, as far as it shows them. What stood in one that is written as a whole, it does not show.
-    fn changed_files(&self) -> Vec<ChangedFile> {
+    /// The files that a step changed, as far as it shows them; each with whether an expectation that stood in it may be another one
+    /// or gone. What stood in one that is written as a whole, it does not show.
+    fn changed_files(&self) -> Vec<(String, bool)> {
         let patches = self.changes();
         let of_patch = |patch: &FilePatch<'_>| {
             let is_whole = !patch.is_created() && patch.before().next().is_none();
             let alters = is_whole || removed(patch).into_iter().any(asserts);
-            ChangedFile { path: patch.path().to_owned(), alters }
+            (patch.path().to_owned(), alters)
         };
         let script = self.command().filter(|_| patches.is_empty());
         let action = script.as_ref().map(|script| Action::of("Bash", script));
         let named = action.iter().flat_map(|action| action.named_changes(""));
-        let paths = named.filter(|path| !is_scratch(path));
-        let of_command = paths.map(|path| ChangedFile { path, alters: true });
+        let of_command = named.filter(|path| !is_scratch(path)).map(|path| (path, true));
         patches.iter().map(of_patch).chain(of_command).collect()
     }
 
@@ -88,8 +81,8 @@ impl Entry {
 }
 
 /// Whether changes are of tests alone, and one of them may take an expectation away or put another one in its place.
-fn alters_expectations(changes: &[ChangedFile]) -> bool {
-    changes.iter().all(|change| is_test(&change.path)) && changes.iter().any(|change| change.alters)
+fn alters_expectations(changes: &[(String, bool)]) -> bool {
+    changes.iter().all(|(path, _)| is_test(path)) && changes.iter().any(|(_, alters)| *alters)
 }
 
 /// Whether a line states what is expected: `assert x`, or a call of a function or macro that is called so.

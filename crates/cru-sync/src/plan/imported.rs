@@ -54,10 +54,17 @@ impl ImportedSessions {
             let bytes = files::read(&path)?;
             let lines = bytes.split(|&byte| byte == b'\n');
             let lines = lines.filter_map(|line| serde_json::from_slice::<ImportedLine>(line).ok());
+            let mut own: HashMap<String, ImportedLine> = HashMap::new();
             for line in lines.filter(|line| line.host.is_empty() || line.host == host) {
-                match sessions.by_session.get(&line.host_session) {
-                    Some(known) if known.at > line.at => {}
-                    _ => drop(sessions.by_session.insert(line.host_session.clone(), line)),
+                if own.get(&line.host_session).is_none_or(|known| known.at <= line.at) {
+                    own.insert(line.host_session.clone(), line);
+                }
+            }
+            // Of two machines in one moment the one counts that has the session.
+            let order = |line: &ImportedLine| (line.at, !line.forgotten);
+            for (session, line) in own {
+                if sessions.by_session.get(&session).is_none_or(|known| order(known) <= order(&line)) {
+                    sessions.by_session.insert(session, line);
                 }
             }
         }

@@ -94,7 +94,9 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
         origin: members.iter().filter_map(|step| step.origin.first().cloned()).take(MAX_ORIGIN).collect(),
         ..Step::default()
     };
-    let said = SharedWords::of(&members);
+    let said = counted(&members);
+    let count = |part: &Part| words_of_part(part).and_then(|words| said.get(&words).copied()).unwrap_or(0);
+    let is_shared = |part: &Part| count(part) * 2 >= members.len();
     for part in &lead.parts {
         match part {
             Part::Flow(_) | Part::Record(_) => {}
@@ -103,9 +105,9 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
             Part::Prose(it) if FOLDED.iter().any(|kind| it.markdown.starts_with(kind)) => {}
             // Nor are words in one of them. What somebody corrected stands below, of all of them.
             Part::Remark(it) if it.kind == RemarkKind::Mind => {}
-            Part::Prose(_) | Part::Remark(_) if !said.is_shared(part, members.len()) => {}
+            Part::Prose(_) | Part::Remark(_) if !is_shared(part) => {}
             Part::Command(it) => step.parts.extend(command(it, session, &members, data, lifted)),
-            Part::Script(it) if said.is_shared(part, members.len()) => step.parts.push(Part::Script(it.clone())),
+            Part::Script(it) if is_shared(part) => step.parts.push(Part::Script(it.clone())),
             // Its text is one session's, what it runs is theirs.
             Part::Script(it) if shared(&it.text, &members) => {
                 let command = format!("{} …", command_key(&it.text));
@@ -121,7 +123,7 @@ fn step(column: &Column, made: &[Workflow], total: usize, data: &mut MergedNames
             other => step.parts.push(other.clone()),
         }
     }
-    step.parts.extend(said.corrections(&members, total));
+    step.parts.extend(corrections(&members, &count, total));
     if column.support() < total {
         step.parts.push(Part::remark(RemarkKind::Plain, format!("In {} of {total} sessions", column.support())));
     }
@@ -164,54 +166,41 @@ fn shared_title<'t>(titles: impl Iterator<Item = &'t str> + Clone) -> Option<Str
 }
 
 /// How many members of a column say the same words.
-struct SharedWords(HashMap<String, usize>);
-
-impl SharedWords {
-    fn of(members: &[&Step]) -> Self {
-        let mut said = HashMap::new();
-        for step in members {
-            let own: BTreeSet<String> = step.parts.iter().filter_map(Self::words).collect();
-            for words in own {
-                *said.entry(words).or_insert(0) += 1;
-            }
+fn counted(members: &[&Step]) -> HashMap<String, usize> {
+    let mut said = HashMap::new();
+    for step in members {
+        let own: BTreeSet<String> = step.parts.iter().filter_map(words_of_part).collect();
+        for words in own {
+            *said.entry(words).or_insert(0) += 1;
         }
-        Self(said)
     }
+    said
+}
 
-    /// What a part says, without the links to where its session says it.
-    fn words(part: &Part) -> Option<String> {
-        let text = match part {
-            Part::Prose(it) => &it.markdown,
-            Part::Remark(it) => &it.text,
-            Part::Script(it) => &it.text,
-            _ => return None,
-        };
-        Some(squeeze(&without_links(text, true)))
-    }
+/// What a part says, without the links to where its session says it.
+fn words_of_part(part: &Part) -> Option<String> {
+    let text = match part {
+        Part::Prose(it) => &it.markdown,
+        Part::Remark(it) => &it.text,
+        Part::Script(it) => &it.text,
+        _ => return None,
+    };
+    Some(squeeze(&without_links(text, true)))
+}
 
-    fn count(&self, part: &Part) -> usize {
-        Self::words(part).and_then(|words| self.0.get(&words).copied()).unwrap_or(0)
-    }
-
-    /// Whether half of the members say it.
-    fn is_shared(&self, part: &Part, members: usize) -> bool {
-        self.count(part) * 2 >= members
-    }
-
-    /// What persons corrected in any of the members, each once; where it was not in all sessions, in how many.
-    fn corrections(&self, members: &[&Step], total: usize) -> Vec<Part> {
-        let mut told = BTreeSet::new();
-        let parts = members.iter().flat_map(|step| &step.parts);
-        let new = parts.filter_map(|part| match part {
-            Part::Remark(it) if it.kind == RemarkKind::Mind && told.insert(Self::words(part)) => {
-                let count = self.count(part);
-                let of = if count < total { format!(" (in {count} of {total} sessions)") } else { String::new() };
-                Some(Part::remark(it.kind, format!("{}{of}", it.text)))
-            }
-            _ => None,
-        });
-        new.collect()
-    }
+/// What persons corrected in any of the members, each once; where it was not in all sessions, in how many.
+fn corrections(members: &[&Step], count: &dyn Fn(&Part) -> usize, total: usize) -> Vec<Part> {
+    let mut told = BTreeSet::new();
+    let parts = members.iter().flat_map(|step| &step.parts);
+    let new = parts.filter_map(|part| match part {
+        Part::Remark(it) if it.kind == RemarkKind::Mind && told.insert(words_of_part(part)) => {
+            let count = count(part);
+            let of = if count < total { format!(" (in {count} of {total} sessions)") } else { String::new() };
+            Some(Part::remark(it.kind, format!("{}{of}", it.text)))
+        }
+        _ => None,
+    });
+    new.collect()
 }
 
 /// Whether half of the members ran a command of that kind.

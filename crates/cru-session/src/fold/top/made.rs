@@ -10,12 +10,14 @@ use super::super::commits::MadeCommit;
 use super::super::place::{self, home_of};
 use super::super::step::{StepDraft, standing_commits};
 use super::super::work_tree::WorkTree;
-use super::LINE;
 use crate::attempt::unapproved_plan;
 use crate::escape::code;
 use crate::open::WITHOUT_RESULT;
 use crate::words::shorten;
 use crate::{FileRef, StepStatus};
+
+/// Characters of the value of a line.
+pub(super) const LINE: usize = 130;
 
 /// Characters of a command, a task, a question.
 pub(super) const SHORT: usize = 100;

@@ -8,7 +8,7 @@ mod open;
 use cru_action::is_outside;
 use cru_base::text::plural;
 
-use self::made::{ChangedFile, Made, SHORT, file, listed};
+use self::made::{ChangedFile, LINE, Made, SHORT, file, listed};
 use super::planned::PlannedChecks;
 use super::step::StepDraft;
 use crate::open::{OpenPoint, open_line};
@@ -22,9 +22,6 @@ const QUOTED: usize = 200;
 const FILES: usize = 5;
 const COMMITS: usize = 3;
 const CHECKS: usize = 3;
-
-/// Characters of the value of a line.
-const LINE: usize = 130;
 
 /// Between two lines, and the most characters of a quotation's name, quotes and count.
 pub(in crate::fold) const BREAK: &str = "  \n";
