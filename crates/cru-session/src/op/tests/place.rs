@@ -262,7 +262,7 @@ fn a_new_key_stands_where_a_new_note_has_it() {
     ];
     let (new, _) = applied(note, &ops);
     let wanted = "---\ntype: session\nstatus: active # now\nparticipants:\n  - coder\n\
-                  ended: 2026-11-20T11:00:00Z\ntokens_used: 12\nresume_point: p-01\nmine: 1\n# of cru\ncru_cursor: r1\nother: x\n---\n# T\n";
+                  ended: 2026-11-20T11:00:00Z\ntokens_used: 12\nresume_point: p-01\nother: x\nmine: 1\n# of cru\ncru_cursor: r1\n---\n# T\n";
     assert_eq!(new, wanted);
     let windows = note.replace('\n', "\r\n");
     assert_eq!(applied(&windows, &ops).0, wanted.replace('\n', "\r\n"));
