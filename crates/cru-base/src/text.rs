@@ -235,6 +235,13 @@ pub fn without_links(text: &str, others: bool) -> String {
 mod tests {
     use super::*;
 
+    #[test]
+    fn no_unsafe_character_is_passed_over() {
+        for c in '\0'..=char::MAX {
+            assert_eq!(has(&format!("a\nb{c}"), is_unsafe), is_unsafe(c), "{c:?}");
+        }
+    }
+
     proptest::proptest! {
         /// Nothing unsafe is left, and what is safe stays as it is.
         #[test]

@@ -1,6 +1,7 @@
 //! Whether the index says what the notes say.
 //!
-//! Every session is read anew and compared: its row, its record, and its entries by their hashes, which stand beside them. That tantivy's files are what was written is told by their checksums.
+//! Every session is read anew and compared: its row, its record, and its entries by their hashes, which stand beside them. That
+//! tantivy's files are what was written is told by their checksums.
 
 use std::collections::{BTreeMap, HashMap};
 

@@ -73,7 +73,8 @@ impl Case {
         }
     }
 
-    /// Whether facts alone prove the answer: a check that passed, or the very command that failed and worked at the first try behind something that was done, within its turn and without another failure.
+    /// Whether facts alone prove the answer: a check that passed, or the very command that failed and worked at the first try
+    /// behind something that was done, within its turn and without another failure.
     /// An answer that deletes or discards something is left to whoever knows whether it should, and one whose files are changed again
     /// upon the person's next words, or whose plan says more than was done, may not be what they wanted. Everything else is a proposal.
     fn is_proven(&self) -> bool {

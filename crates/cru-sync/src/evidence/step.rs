@@ -66,7 +66,7 @@ impl Transcripts {
             Some((every.calls.fold.take()?.1, every))
         };
         let Some((mut fold, mut every)) = pass(Masks::default()) else { return HashMap::new() };
-        if let Some(again) = fold.masks().with_hindsight([].into_iter()).and_then(pass) {
+        if let Some(again) = fold.masks().with_hindsight(std::iter::empty()).and_then(pass) {
             (fold, every) = again;
         }
         let steps = steps_of(fold, every.calls.ids, session);
@@ -80,16 +80,17 @@ impl Transcripts {
         let (Some(_), Some(wanted)) = (known, pointer.host_session) else { return Ok(Err(Missing::Unnamed)) };
         let Some((importer, files)) = self.files(pointer) else { return Ok(Err(Missing::Gone)) };
         let bundle = self.bundle(&files);
-        let pass = |masks: Masks| -> Result<Option<(Fold, Vec<String>)>> {
+        let pass = |masks: Masks| -> Result<Option<(Fold, Calls<'_>)>> {
             let mut calls = Calls { masks, ..Calls::of(wanted, importer.host()) };
             (importer.read)(&bundle, &mut calls)?;
-            Ok(calls.fold.map(|(_, fold)| (fold, calls.ids)))
+            Ok(calls.fold.take().map(|(_, fold)| (fold, calls)))
         };
-        let Some((mut fold, mut ids)) = pass(Masks::default())? else { return Ok(Err(Missing::NotInIt)) };
-        let hindsight = fold.masks().with_hindsight([].into_iter());
+        let Some((mut fold, mut calls)) = pass(Masks::default())? else { return Ok(Err(Missing::NotInIt)) };
+        let hindsight = fold.masks().with_hindsight(std::iter::once(&calls.others));
         if let Some(again) = hindsight.clone().map(pass).transpose()?.flatten() {
-            (fold, ids) = again;
+            (fold, calls) = again;
         }
+        let ids = calls.ids;
         let steps = steps_of(fold, ids, session);
         let calls: HashSet<String> = steps.into_iter().filter(|(_, step)| step == id).map(|(call, _)| call).collect();
         if calls.is_empty() {
@@ -129,13 +130,15 @@ struct Calls<'a> {
     wanted: &'a str,
     host: &'static str,
     masks: Masks,
+    /// The secrets of the other streams: what a session tells, its sub-agents may repeat.
+    others: Masks,
     fold: Option<(StreamKey, Fold)>,
     ids: Vec<String>,
 }
 
 impl<'a> Calls<'a> {
     fn of(wanted: &'a str, host: &'static str) -> Self {
-        Self { wanted, host, masks: Masks::default(), fold: None, ids: Vec::new() }
+        Self { wanted, host, masks: Masks::default(), others: Masks::default(), fold: None, ids: Vec::new() }
     }
 }
 
@@ -151,8 +154,10 @@ impl Sink for Calls<'_> {
         Bounds::default()
     }
 
-    fn event(&mut self, key: &StreamKey, event: Event<'_>) {
-        let Some((_, fold)) = self.fold.as_mut().filter(|(own, _)| own == key) else { return };
+    fn event(&mut self, key: &StreamKey, mut event: Event<'_>) {
+        let Some((_, fold)) = self.fold.as_mut().filter(|(own, _)| own == key) else {
+            return self.others.event(&mut event);
+        };
         if let EventKind::Call(call) = &event.kind {
             self.ids.push(call.id.clone().into_owned());
         }
